@@ -1,0 +1,52 @@
+/*
+ * Variables and linear combinations with the semantics of bellpepper-core's lc.rs: adding a term whose
+ * variable is present adds the coefficients; iteration is all inputs by ascending index, then all aux.
+ *
+ * Terms are kept sorted by variable number, which is that order. A coefficient that cancels to zero stays
+ * stored and is skipped by every consumer (evaluation, densities, digests, parameters). Running out of memory
+ * sets `failed`; the constraint system turns that into an error at the next enforce.
+ */
+#ifndef CUZK_R1CS_LC_H
+#define CUZK_R1CS_LC_H
+
+#include "field/fr.h"
+
+/* Inputs are 0, 1, ... (0 is ONE); aux k is R1CS_AUX | k. */
+typedef uint32_t r1cs_var;
+#define R1CS_ONE ((r1cs_var)0)
+#define R1CS_AUX 0x80000000u
+static inline bool r1cs_is_aux(r1cs_var v) {
+    return v >> 31;
+}
+static inline uint32_t r1cs_index(r1cs_var v) {
+    return v & 0x7fffffffu;
+}
+
+typedef struct lc_term {
+    r1cs_var var;
+    fr coeff;
+} lc_term;
+
+typedef struct lc {
+    lc_term *terms;
+    uint32_t n, capacity;
+    bool failed;
+} lc;
+
+#define LC_EMPTY ((lc){NULL, 0, 0, false})
+void lc_free(lc *l);
+static inline void lc_clear(lc *l) {
+    l->n = 0;
+} /* keeps the memory */
+
+void lc_add_term(lc *l, r1cs_var v, const fr *coeff);
+void lc_add_one(lc *l, r1cs_var v); /* coefficient 1 */
+void lc_sub_one(lc *l, r1cs_var v); /* coefficient -1 */
+/* l += other, l -= other, l += k * other. */
+void lc_add(lc *l, const lc *other);
+void lc_sub(lc *l, const lc *other);
+void lc_add_scaled(lc *l, const fr *k, const lc *other);
+void lc_scale(lc *l, const fr *k);
+void lc_copy(lc *out, const lc *other);
+
+#endif
