@@ -1,0 +1,30 @@
+/*
+ * The circuits of the Filecoin network: names, sizes and R1CS digests of the reference, which fix the size of
+ * their parameter files. A circuit listed here need not be implemented yet.
+ *
+ * Shapes, densities and digests: blank circuits of storage-proofs 19.1.0, without the final input * 0 = 0
+ * constraints. The digest is defined in r1cs/digest.h.
+ */
+#ifndef CUZK_CIRCUIT_CATALOG_H
+#define CUZK_CIRCUIT_CATALOG_H
+
+#include "r1cs/cs.h"
+
+typedef enum proof_kind { PROOF_POREP, PROOF_WINNING, PROOF_WINDOW, PROOF_UPDATE } proof_kind;
+
+typedef struct catalog_entry {
+    const char *id; /* "porep-32g" */
+    proof_kind kind;
+    uint64_t sector_bytes;
+    r1cs_shape shape;
+    uint32_t a_aux_density, b_aux_density; /* every input is in A, only ONE in B */
+    const char *r1cs_sha256;
+} catalog_entry;
+
+/* All entries, by kind then size; *n receives how many. */
+const catalog_entry *catalog_all(size_t *n);
+/* NULL when unknown. */
+const catalog_entry *catalog_find(const char *id);
+const catalog_entry *catalog_find_size(proof_kind kind, uint64_t sector_bytes);
+
+#endif
