@@ -18,12 +18,7 @@
 
 #include "base/error.h"
 #include "field/fr.h"
-
-#define C1_DRG_PARENTS    6u
-#define C1_EXP_PARENTS    8u
-#define C1_LABEL_PARENTS  37u /* parent labels hashed into a label, repetitions included */
-#define C1_MAX_PARTITIONS 126u
-#define C1_NAME_SIZE      48u /* of a registered proof, with its NUL */
+#include "filecoin/sector.h"
 
 /* The shape of a compound tree: base trees of arity 8, joined by one node of arity `sub`, joined by one node
  * of arity `top`. Named as in the JSON by the last one present. */
@@ -54,15 +49,15 @@ typedef struct c1_column_proof {
 typedef struct c1_labeling_proof {
     uint32_t layer_index;   /* from 1 */
     uint64_t node;          /* the challenge */
-    const fr_repr *parents; /* C1_LABEL_PARENTS */
+    const fr_repr *parents; /* LABEL_PARENTS */
 } c1_labeling_proof;
 
 typedef struct c1_challenge {
     c1_merkle_proof comm_d_proof; /* binary, C1_SINGLE */
     c1_merkle_proof comm_r_last_proof;
     c1_column_proof c_x;
-    c1_column_proof drg_parents[C1_DRG_PARENTS];
-    c1_column_proof exp_parents[C1_EXP_PARENTS];
+    c1_column_proof drg_parents[DRG_DEGREE];
+    c1_column_proof exp_parents[EXPANDER_DEGREE];
     const c1_labeling_proof *labeling_proofs; /* one per layer, layer 1 first */
     c1_labeling_proof encoding_proof;
 } c1_challenge;
@@ -72,12 +67,11 @@ typedef struct c1_partition {
 } c1_partition;
 
 typedef struct c1 {
-    char registered_proof[C1_NAME_SIZE]; /* such as StackedDrg32GiBV1_1 */
-    uint64_t sector_bytes;
-    uint32_t layers;
-    uint32_t partitions;
-    uint32_t challenges; /* of each partition */
-    bool has_sector_num; /* the wrapper form only */
+    const registered_porep *proof;
+    const sector_shape *sector; /* proof->sector */
+    uint32_t partitions;        /* registered_porep_partitions(proof) */
+    uint32_t challenges;        /* sector->challenges, of each partition */
+    bool has_sector_num;        /* the wrapper form only */
     uint64_t sector_num;
 
     fr_repr comm_d;
