@@ -36,6 +36,8 @@ static const fr FR_ONE = {
 static const fr FR_R2 = {
     {0xc999e990f3f29c6du, 0x2b6cedcb87925c23u, 0x05d314967254398fu, 0x0748d9d99f59ff11u}};
 static const fr FR_ZERO = {{0, 0, 0, 0}};
+static const fr FR_MINUS_ONE = {
+    {0xfffffffd00000003u, 0xfb38ec08fffb13fcu, 0x99ad88181ce5880fu, 0x5bc8f5f97cd877d8u}};
 #define FR_INV 0xfffffffeffffffffu /* -r^-1 mod 2^64 */
 
 static inline bool fr_is_zero(const fr *a) {

@@ -4,7 +4,7 @@
  * behind `ops`. The structure never depends on values.
  *
  * Errors are sticky: after the first, calls do nothing and gadgets may go on; whoever runs a circuit reads
- * cs->error at the end. A new system has input 0 = ONE allocated.
+ * cs->error at the end (cs_run does). A new system has input 0 = ONE allocated.
  */
 #ifndef CUZK_R1CS_CS_H
 #define CUZK_R1CS_CS_H
@@ -16,11 +16,11 @@ typedef struct cs cs;
 
 typedef struct cs_ops {
     /* The variable is already numbered (cs->inputs or cs->aux was advanced). value is NULL in a
-     * structure-only system. */
+     * structure-only system and never NULL in one with witness. Not called for ONE. May be NULL. */
     void (*alloc)(cs *system, r1cs_var v, const fr *value);
-    /* constraint number cs->constraints (advanced afterwards). */
+    /* constraint number cs->constraints (advanced afterwards). May be NULL. */
     void (*enforce)(cs *system, const lc *a, const lc *b, const lc *c);
-    /* May be NULL. `name` lives for the call. */
+    /* Both or neither may be NULL. `name` lives for the call. */
     void (*enter)(cs *system, const char *name);
     void (*leave)(cs *system);
 } cs_ops;
@@ -34,18 +34,42 @@ struct cs {
     const cuzk_progress *progress;
     const char *phase; /* name for progress */
     uint64_t expected; /* constraints in all, 0 when unknown (for progress) */
+    /* Scratch for gadgets, so that no constraint allocates memory: clear, fill and pass to cs_enforce at
+     * once; any gadget may overwrite them. */
+    lc a, b, c;
 };
 
 void cs_init(cs *system, const cs_ops *ops, bool witness);
+/* Frees the scratch. */
+void cs_free(cs *system);
+
+/* In a system with witness, value is the variable's value, Montgomery form; otherwise it is ignored. */
 r1cs_var cs_alloc(cs *system, const fr *value);
 r1cs_var cs_alloc_input(cs *system, const fr *value);
 void cs_enforce(cs *system, const lc *a, const lc *b, const lc *c);
-void cs_enter(cs *system, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cs_leave(cs *system);
+/* The first error stays. */
 void cs_fail(cs *system, cuzk_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static inline bool cs_failed(const cs *system) {
     return system->error.code != CUZK_OK;
 }
+
+/* Namespaces name places: cs_enter(system, "bit %u", i) ... cs_leave(system). The name is formatted only for
+ * sinks that look at it. */
+#define cs_enter(system, ...) ((system)->ops->enter ? cs_enter_named((system), __VA_ARGS__) : (void)0)
+void cs_enter_named(cs *system, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void cs_leave(cs *system) {
+    if (system->ops->leave && !cs_failed(system)) system->ops->leave(system);
+}
+
+/* For sinks: the current namespaces joined by '/'. What does not fit, or is deeper than 32, is left out. */
+#define CS_PATH_DEPTH 32u
+typedef struct cs_path {
+    char text[480];
+    uint16_t lengths[CS_PATH_DEPTH]; /* of the text before each name */
+    unsigned depth;
+} cs_path;
+void cs_path_enter(cs_path *path, const char *name);
+void cs_path_leave(cs_path *path);
 
 /* The size of a circuit, without the final input * 0 = 0 constraints. inputs counts ONE. */
 typedef struct r1cs_shape {
@@ -60,5 +84,15 @@ typedef struct r1cs_circuit {
     const void *ctx;
     r1cs_shape shape;
 } r1cs_circuit;
+
+/* Synthesize into a fresh system: its error, or CUZK_ERR_INTERNAL when the sizes differ from the shape. */
+cuzk_code cs_run(cs *system, const r1cs_circuit *circuit, const char *phase, const cuzk_progress *progress,
+                 cuzk_error *err);
+
+/* The sizes of a circuit, found by synthesizing it (circuit->shape is not read). */
+cuzk_code r1cs_measure(r1cs_shape *out, const r1cs_circuit *circuit, cuzk_error *err);
+
+/* The namespaces around a constraint, as "a/b/c", found by synthesizing up to it. */
+cuzk_code r1cs_locate(cs_path *out, const r1cs_circuit *circuit, uint64_t constraint, cuzk_error *err);
 
 #endif

@@ -4,7 +4,9 @@
  *
  * Terms are kept sorted by variable number, which is that order. A coefficient that cancels to zero stays
  * stored and is skipped by every consumer (evaluation, densities, digests, parameters). Running out of memory
- * sets `failed`; the constraint system turns that into an error at the next enforce.
+ * sets `failed`, which lc_clear keeps; the constraint system turns it into an error at the next enforce.
+ *
+ * An lc owns its terms (lc_free). Adding terms in ascending order is fast: appended at the end, no search.
  */
 #ifndef CUZK_R1CS_LC_H
 #define CUZK_R1CS_LC_H
@@ -34,15 +36,36 @@ typedef struct lc {
 } lc;
 
 #define LC_EMPTY ((lc){NULL, 0, 0, false})
-void lc_free(lc *l);
+void lc_free(lc *l); /* leaves LC_EMPTY */
 static inline void lc_clear(lc *l) {
     l->n = 0;
 } /* keeps the memory */
 
-void lc_add_term(lc *l, r1cs_var v, const fr *coeff);
-void lc_add_one(lc *l, r1cs_var v); /* coefficient 1 */
-void lc_sub_one(lc *l, r1cs_var v); /* coefficient -1 */
-/* l += other, l -= other, l += k * other. */
+/* Make room for n terms in all. */
+bool lc_reserve(lc *l, uint32_t n);
+
+/* The part of lc_add_term that has to search or grow. */
+void lc_insert(lc *l, r1cs_var v, const fr *coeff);
+
+/* l += coeff * v */
+static inline void lc_add_term(lc *l, r1cs_var v, const fr *coeff) {
+    if (l->n < l->capacity && (l->n == 0 || l->terms[l->n - 1].var < v)) {
+        l->terms[l->n].var = v;
+        l->terms[l->n++].coeff = *coeff;
+    } else {
+        lc_insert(l, v, coeff);
+    }
+}
+/* l += v, l -= v */
+static inline void lc_add_one(lc *l, r1cs_var v) {
+    lc_add_term(l, v, &FR_ONE);
+}
+static inline void lc_sub_one(lc *l, r1cs_var v) {
+    lc_add_term(l, v, &FR_MINUS_ONE);
+}
+
+/* l += other, l -= other, l += k * other. `other` is another object than l. k = 0 stores zero coefficients.
+ */
 void lc_add(lc *l, const lc *other);
 void lc_sub(lc *l, const lc *other);
 void lc_add_scaled(lc *l, const fr *k, const lc *other);

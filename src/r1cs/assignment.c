@@ -1,0 +1,184 @@
+/*
+ * The sink that evaluates. Nearly all variables of the circuits are bits and nearly all coefficients 1, -1 or
+ * a power of two that meets a bit, so the evaluation looks for the values 0 and 1 and the coefficients 1 and
+ * -1 first and multiplies only when nothing cheaper is right.
+ */
+#include "r1cs/assignment.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+
+typedef struct assignment_cs {
+    cs base;
+    assignment *out;
+} assignment_cs;
+
+static unsigned log_domain_of(const r1cs_shape *shape) {
+    unsigned log = 0;
+    while (((uint64_t)1 << log) < shape->constraints + shape->inputs) log++;
+    return log;
+}
+
+static size_t density_words(uint32_t variables) {
+    return ((size_t)variables + 63) / 64;
+}
+
+uint64_t assignment_bytes(const r1cs_shape *shape) {
+    uint64_t domain = (uint64_t)1 << log_domain_of(shape);
+    uint64_t elements = 3 * domain + shape->inputs + shape->aux;
+    return elements * sizeof(fr) +
+           (2 * density_words(shape->aux) + density_words(shape->inputs)) * sizeof(uint64_t);
+}
+
+static void alloc(cs *system, r1cs_var v, const fr *value) {
+    assignment *out = ((assignment_cs *)system)->out;
+    uint32_t index = r1cs_index(v);
+    if (index >= (r1cs_is_aux(v) ? out->shape.aux : out->shape.inputs)) {
+        cs_fail(system, CUZK_ERR_INTERNAL,
+                "the circuit allocates more than %" PRIu32 " inputs or %" PRIu32 " aux", out->shape.inputs,
+                out->shape.aux);
+        return;
+    }
+    (r1cs_is_aux(v) ? out->aux : out->inputs)[index] = *value;
+}
+
+static inline void evaluate(fr *out, const assignment *values, const lc *l) {
+    fr sum = FR_ZERO;
+    const lc_term *end = l->terms + l->n;
+    for (const lc_term *t = l->terms; t < end; t++) {
+        const fr *value = r1cs_is_aux(t->var) ? &values->aux[r1cs_index(t->var)] : &values->inputs[t->var];
+        if (fr_is_zero(value)) continue;
+        if (fr_is_one(value)) {
+            fr_add(&sum, &sum, &t->coeff);
+        } else if (fr_is_one(&t->coeff)) {
+            fr_add(&sum, &sum, value);
+        } else if (fr_eq(&t->coeff, &FR_MINUS_ONE)) {
+            fr_sub(&sum, &sum, value);
+        } else {
+            fr product;
+            fr_mul(&product, &t->coeff, value);
+            fr_add(&sum, &sum, &product);
+        }
+    }
+    *out = sum;
+}
+
+/* inputs is NULL when only the aux count. */
+static inline void mark(uint64_t *inputs, uint64_t *aux, const lc *l) {
+    for (uint32_t i = 0; i < l->n; i++) {
+        const lc_term *t = &l->terms[i];
+        uint64_t *bits = r1cs_is_aux(t->var) ? aux : inputs;
+        uint32_t index = r1cs_index(t->var);
+        if (bits && !fr_is_zero(&t->coeff)) bits[index / 64] |= (uint64_t)1 << index % 64;
+    }
+}
+
+static void enforce(cs *system, const lc *a, const lc *b, const lc *c) {
+    assignment *out = ((assignment_cs *)system)->out;
+    uint64_t i = system->constraints;
+    if (i >= out->shape.constraints) {
+        cs_fail(system, CUZK_ERR_INTERNAL, "the circuit has more than %" PRIu64 " constraints",
+                out->shape.constraints);
+        return;
+    }
+    evaluate(&out->a[i], out, a);
+    evaluate(&out->b[i], out, b);
+    evaluate(&out->c[i], out, c);
+    mark(NULL, out->a_aux_density, a);
+    mark(out->b_input_density, out->b_aux_density, b);
+}
+
+static size_t count_bits(const uint64_t *words, uint32_t variables) {
+    size_t count = 0;
+    for (size_t i = 0; i < density_words(variables); i++) count += (size_t)__builtin_popcountll(words[i]);
+    return count;
+}
+
+/* Every buffer of an assignment, for allocation and release. */
+typedef struct buffer {
+    void **at;
+    size_t bytes;
+    const char *what;
+} buffer;
+#define BUFFERS 8
+
+static void list_buffers(buffer list[BUFFERS], assignment *a) {
+    size_t domain = ((size_t)1 << a->log_domain) * sizeof(fr);
+    size_t aux_density = density_words(a->shape.aux) * sizeof(uint64_t);
+    size_t input_density = density_words(a->shape.inputs) * sizeof(uint64_t);
+    const buffer all[BUFFERS] = {
+        {(void **)&a->a, domain, "the values of A"},
+        {(void **)&a->b, domain, "the values of B"},
+        {(void **)&a->c, domain, "the values of C"},
+        {(void **)&a->inputs, a->shape.inputs * sizeof(fr), "the inputs"},
+        {(void **)&a->aux, a->shape.aux * sizeof(fr), "the witness"},
+        {(void **)&a->a_aux_density, aux_density, "the density of A"},
+        {(void **)&a->b_input_density, input_density, "the input density of B"},
+        {(void **)&a->b_aux_density, aux_density, "the density of B"},
+    };
+    memcpy(list, all, sizeof all);
+}
+
+static void free_buffers(assignment *a, int first, int last) {
+    buffer list[BUFFERS];
+    list_buffers(list, a);
+    for (int i = first; i < last; i++) {
+        mem_big_free(*list[i].at, list[i].bytes);
+        *list[i].at = NULL;
+    }
+}
+
+void assignment_free(assignment *a) {
+    free_buffers(a, 0, BUFFERS);
+    memset(a, 0, sizeof *a);
+}
+
+void assignment_free_values(assignment *a) {
+    free_buffers(a, 0, 3);
+}
+
+static cuzk_code synthesize(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
+                            cuzk_error *err) {
+    static const cs_ops ops = {alloc, enforce, NULL, NULL};
+    assignment_cs system = {.out = out};
+    cs_init(&system.base, &ops, true);
+    out->inputs[0] = FR_ONE;
+    cuzk_code code = cs_run(&system.base, circuit, "synthesis", progress, err);
+    cs_free(&system.base);
+    if (code != CUZK_OK) return code;
+    memcpy(out->a + out->shape.constraints, out->inputs, out->shape.inputs * sizeof(fr));
+    out->a_aux_count = count_bits(out->a_aux_density, out->shape.aux);
+    out->b_input_count = count_bits(out->b_input_density, out->shape.inputs);
+    out->b_aux_count = count_bits(out->b_aux_density, out->shape.aux);
+    return CUZK_OK;
+}
+
+cuzk_code assignment_create(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
+                            cuzk_error *err) {
+    memset(out, 0, sizeof *out);
+    const r1cs_shape *shape = &circuit->shape;
+    if (shape->inputs == 0 || shape->inputs > R1CS_AUX || shape->aux > R1CS_AUX ||
+        shape->constraints > (uint64_t)1 << FR_TWO_ADICITY)
+        return error_set(err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET, "circuit %s has an impossible shape",
+                         circuit->name);
+    out->shape = *shape;
+    out->log_domain = log_domain_of(shape);
+    buffer list[BUFFERS];
+    list_buffers(list, out);
+    cuzk_code code = mem_require(assignment_bytes(shape), "the circuit's assignment", err);
+    for (int i = 0; i < BUFFERS && code == CUZK_OK; i++)
+        code = mem_big_alloc(list[i].at, list[i].bytes, list[i].what, err);
+    if (code == CUZK_OK) code = synthesize(out, circuit, progress, err);
+    if (code != CUZK_OK) assignment_free(out);
+    return code;
+}
+
+uint64_t assignment_first_unsatisfied(const assignment *a) {
+    for (uint64_t i = 0; i < a->shape.constraints; i++) {
+        fr product;
+        fr_mul(&product, &a->a[i], &a->b[i]);
+        if (!fr_eq(&product, &a->c[i])) return i;
+    }
+    return UINT64_MAX;
+}
