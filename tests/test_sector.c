@@ -113,11 +113,11 @@ static void registered_post_proofs(void **state) {
     assert_int_equal(count, 15);
     for (size_t i = 0; i < count; i++) assert_ptr_equal(registered_post_by_name(all[i].name), &all[i]);
     const registered_post *p = registered_post_by_name("StackedDrgWindow64GiBV1_2");
-    assert_int_equal(p->kind, POST_WINDOW);
+    assert_int_equal(p->kind, PROOF_WINDOW);
     assert_int_equal(p->api, API_1_2_0);
     assert_int_equal(p->sector->window_post_sectors, 2300);
     p = registered_post_by_name("StackedDrgWinning32GiBV1");
-    assert_int_equal(p->kind, POST_WINNING);
+    assert_int_equal(p->kind, PROOF_WINNING);
     assert_int_equal(p->sector->window_post_sectors, 2349);
     assert_null(registered_post_by_name("StackedDrgWinning32GiBV1_2"));
 }

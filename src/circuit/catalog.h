@@ -8,9 +8,8 @@
 #ifndef CUZK_CIRCUIT_CATALOG_H
 #define CUZK_CIRCUIT_CATALOG_H
 
+#include "filecoin/sector.h"
 #include "r1cs/cs.h"
-
-typedef enum proof_kind { PROOF_POREP, PROOF_WINNING, PROOF_WINDOW, PROOF_UPDATE } proof_kind;
 
 typedef struct catalog_entry {
     const char *id; /* "porep-32g" */

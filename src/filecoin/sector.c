@@ -54,9 +54,9 @@ static const registered_porep POREP_TABLE[] = {
     }
 
 static const registered_post POST_TABLE[] = {
-    POSTS("StackedDrgWinning", "V1", POST_WINNING, API_1_0_0),
-    POSTS("StackedDrgWindow", "V1", POST_WINDOW, API_1_0_0),
-    POSTS("StackedDrgWindow", "V1_2", POST_WINDOW, API_1_2_0),
+    POSTS("StackedDrgWinning", "V1", PROOF_WINNING, API_1_0_0),
+    POSTS("StackedDrgWindow", "V1", PROOF_WINDOW, API_1_0_0),
+    POSTS("StackedDrgWindow", "V1_2", PROOF_WINDOW, API_1_2_0),
 };
 
 const sector_shape *sector_shapes(size_t *count) {

@@ -54,6 +54,8 @@ const sector_shape *sector_by_porep_name(const char *name);
 /* Arity of a level (0 = just above the leaves, level < depth) of tree-c and tree-r-last. */
 unsigned sector_level_arity(const sector_shape *shape, unsigned level);
 
+typedef enum proof_kind { PROOF_POREP, PROOF_WINNING, PROOF_WINDOW, PROOF_UPDATE } proof_kind;
+
 typedef enum api_version { API_1_0_0, API_1_1_0, API_1_2_0 } api_version;
 
 typedef enum porep_feature {
@@ -78,12 +80,10 @@ const registered_porep *registered_porep_by_id(uint64_t id);
 /* Groth16 partitions of one sector's proof. */
 unsigned registered_porep_partitions(const registered_porep *proof);
 
-typedef enum post_kind { POST_WINNING, POST_WINDOW } post_kind;
-
 /* RegisteredPoStProof. */
 typedef struct registered_post {
     const char *name; /* "StackedDrgWindow32GiBV1_2" */
-    post_kind kind;
+    proof_kind kind;  /* PROOF_WINNING or PROOF_WINDOW */
     api_version api;
     const sector_shape *sector;
 } registered_post;
