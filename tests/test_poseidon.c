@@ -156,10 +156,61 @@ static void hashes_of_the_counting_preimage(void **state) {
     assert_fr(&preimage[0], "587707bcc44ea7e5c7677339ea0b58e325fea03481c51fad4e92f0e7c4354a31");
 }
 
+/* The mixings, which reduce sums of products once, against one field operation after the other: on the
+ * largest elements, on zeros, and on numbers without a pattern. */
+static void mixings_match_field_arithmetic(void **state) {
+    (void)state;
+    enum { WIDTH = POSEIDON_MAX_WIDTH };
+    fr s[WIDTH], matrix[WIDTH * WIDTH], power;
+    fr_from_u64(&power, 3);
+    for (unsigned trial = 0; trial < 50; trial++) {
+        for (unsigned i = 0; i < WIDTH; i++) {
+            fr_sqr(&power, &power);
+            s[i] = power;
+        }
+        for (unsigned i = 0; i < WIDTH * WIDTH; i++) {
+            fr_sqr(&power, &power);
+            matrix[i] = power;
+        }
+        /* Limbs of the modulus less one: the largest Montgomery form. */
+        fr largest;
+        memcpy(&largest, &FR_MODULUS, sizeof largest);
+        largest.l[0] -= 1;
+        for (unsigned i = 0; i < WIDTH && trial < 3; i++) s[i] = trial == 2 ? FR_ZERO : largest;
+        for (unsigned i = 0; i < WIDTH * WIDTH && trial < 2; i++) matrix[i] = largest;
+
+        fr dense[WIDTH], sparse[WIDTH], expected, term;
+        memcpy(dense, s, sizeof s);
+        poseidon_mix_dense(dense, matrix, WIDTH);
+        for (unsigned j = 0; j < WIDTH; j++) {
+            expected = FR_ZERO;
+            for (unsigned i = 0; i < WIDTH; i++) {
+                fr_mul(&term, &s[i], &matrix[i * WIDTH + j]);
+                fr_add(&expected, &expected, &term);
+            }
+            assert_memory_equal(&dense[j], &expected, sizeof expected);
+        }
+        memcpy(sparse, s, sizeof s);
+        poseidon_mix_sparse(sparse, matrix, WIDTH);
+        expected = FR_ZERO;
+        for (unsigned i = 0; i < WIDTH; i++) {
+            fr_mul(&term, &s[i], &matrix[i]);
+            fr_add(&expected, &expected, &term);
+        }
+        assert_memory_equal(&sparse[0], &expected, sizeof expected);
+        for (unsigned j = 1; j < WIDTH; j++) {
+            fr_mul(&term, &s[0], &matrix[WIDTH + j - 1]);
+            fr_add(&expected, &s[j], &term);
+            assert_memory_equal(&sparse[j], &expected, sizeof expected);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_match),
         cmocka_unit_test(constants_digests),
+        cmocka_unit_test(mixings_match_field_arithmetic),
         cmocka_unit_test(hashes_match),
         cmocka_unit_test(hashes_of_the_counting_preimage),
     };

@@ -24,30 +24,78 @@ static void quintic(fr *s) {
     fr_mul(s, s, &power);
 }
 
-/* s = s * m for a dense row-major matrix. */
-static void mix_dense(fr *s, const fr *m, unsigned width) {
-    fr next[POSEIDON_MAX_WIDTH];
-    for (unsigned j = 0; j < width; j++) fr_mul(&next[j], &s[0], &m[j]);
-    for (unsigned i = 1; i < width; i++) {
-        for (unsigned j = 0; j < width; j++) {
-            fr term;
-            fr_mul(&term, &s[i], &m[i * width + j]);
-            fr_add(&next[j], &next[j], &term);
-        }
+/* out = t / 2^256 mod r for a nine-limb t below 13 r 2^256. Destroys t. */
+static inline void reduce_wide(fr *out, uint64_t t[9]) {
+    uint64_t pending = 0;
+    for (int i = 0; i < 4; i++) {
+        uint64_t q = t[i] * FR_INV, carry = 0;
+        for (int j = 0; j < 4; j++) t[i + j] = limb_mac(q, FR_MODULUS.l[j], t[i + j], &carry);
+        t[i + 4] = limb_add(t[i + 4], pending, &carry);
+        pending = carry;
     }
+    uint64_t top = t[8] + pending, *low = t + 4;
+    for (;;) {
+        uint64_t borrow = 0, less[4];
+        for (int i = 0; i < 4; i++) less[i] = limb_sub(low[i], FR_MODULUS.l[i], &borrow);
+        if (top < borrow) break;
+        top -= borrow;
+        memcpy(low, less, sizeof less);
+    }
+    memcpy(out->l, low, sizeof out->l);
+}
+
+/* out = sum of a[i] * b[i * stride], n at most POSEIDON_MAX_WIDTH: all products are added up limb column by
+ * limb column and reduced once. */
+static inline void dot(fr *out, const fr *a, const fr *b, unsigned n, unsigned stride) {
+    uint64_t t[9], c0 = 0, c1 = 0, c2 = 0;
+#pragma GCC unroll 7
+    for (int column = 0; column < 7; column++) {
+        const int first = column < 4 ? 0 : column - 3, last = column < 4 ? column : 3;
+        for (unsigned k = 0; k < n; k++) {
+            for (int i = first; i <= last; i++) {
+                limb2 product = (limb2)a[k].l[i] * b[k * stride].l[column - i];
+                uint64_t high = (uint64_t)(product >> 64);
+                c0 += (uint64_t)product;
+                high += c0 < (uint64_t)product; /* high is at most 2^64 - 2 */
+                c1 += high;
+                c2 += c1 < high;
+            }
+        }
+        t[column] = c0;
+        c0 = c1;
+        c1 = c2;
+        c2 = 0;
+    }
+    t[7] = c0;
+    t[8] = c1;
+    reduce_wide(out, t);
+}
+
+/* out += a * b with one reduction. */
+static inline void add_product(fr *out, const fr *a, const fr *b) {
+    uint64_t t[9] = {0}, carry;
+    for (int i = 0; i < 4; i++) {
+        carry = 0;
+        for (int j = 0; j < 4; j++) t[i + j] = limb_mac(a->l[i], b->l[j], t[i + j], &carry);
+        t[i + 4] = carry;
+    }
+    carry = 0;
+    for (int i = 0; i < 4; i++) t[i + 4] = limb_add(t[i + 4], out->l[i], &carry);
+    t[8] = carry;
+    reduce_wide(out, t);
+}
+
+void poseidon_mix_dense(fr *s, const fr *matrix, unsigned width) {
+    fr next[POSEIDON_MAX_WIDTH];
+    for (unsigned j = 0; j < width; j++) dot(&next[j], s, matrix + j, width, width);
     memcpy(s, next, width * sizeof *s);
 }
 
-/* The same for a sparse matrix: first column w_hat, first row beyond it v_rest, identity elsewhere. */
-static void mix_sparse(fr *s, const fr *w_hat, const fr *v_rest, unsigned width) {
-    fr first, term, old = s[0];
-    fr_mul(&first, &old, &w_hat[0]);
-    for (unsigned i = 1; i < width; i++) {
-        fr_mul(&term, &s[i], &w_hat[i]);
-        fr_add(&first, &first, &term);
-        fr_mul(&term, &old, &v_rest[i - 1]);
-        fr_add(&s[i], &s[i], &term);
-    }
+void poseidon_mix_sparse(fr *s, const fr *sparse, unsigned width) {
+    const fr *w_hat = sparse, *v_rest = sparse + width;
+    fr first;
+    dot(&first, s, w_hat, width, 1);
+    for (unsigned i = 1; i < width; i++) add_product(&s[i], &s[0], &v_rest[i - 1]);
     s[0] = first;
 }
 
@@ -65,14 +113,14 @@ void poseidon_hash(fr *out, const poseidon_constants *constants, poseidon_tag ta
         if (round >= half && round < half + constants->partial_rounds) {
             quintic(&s[0]);
             fr_add(&s[0], &s[0], key++);
-            mix_sparse(s, sparse, sparse + width, width);
+            poseidon_mix_sparse(s, sparse, width);
             sparse += 2 * width - 1;
             continue;
         }
         for (unsigned i = 0; i < width; i++) quintic(&s[i]);
         if (round + 1 < rounds)
             for (unsigned i = 0; i < width; i++) fr_add(&s[i], &s[i], key++);
-        mix_dense(s, round == half - 1 ? constants->pre_sparse : constants->mds, width);
+        poseidon_mix_dense(s, round == half - 1 ? constants->pre_sparse : constants->mds, width);
     }
     *out = s[1];
 }

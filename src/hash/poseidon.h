@@ -30,6 +30,11 @@ typedef enum poseidon_tag {
 } poseidon_tag;
 void poseidon_tag_value(fr *out, poseidon_tag tag, unsigned arity);
 
+/* The mixing after a round, s = s * matrix: dense (mds or pre_sparse), or the sparse matrix of a partial
+ * round (its 2 * width - 1 elements). width is at most POSEIDON_MAX_WIDTH. */
+void poseidon_mix_dense(fr *s, const fr *matrix, unsigned width);
+void poseidon_mix_sparse(fr *s, const fr *sparse, unsigned width);
+
 /* out = digest of `arity` preimage elements. */
 void poseidon_hash(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage);
 
