@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "field/modinv.h"
+
 bool fp_repr_is_valid(const fp_repr *value) {
     uint64_t borrow = 0;
     for (int i = 0; i < 6; i++) (void)limb_sub(value->l[i], FP_MODULUS.l[i], &borrow);
@@ -68,10 +70,10 @@ void fp_pow(fp *out, const fp *a, const uint64_t *e, size_t limbs) {
 }
 
 void fp_inv(fp *out, const fp *a) {
-    uint64_t exponent[6]; /* a^(p-2) */
-    memcpy(exponent, FP_MODULUS.l, sizeof exponent);
-    exponent[0] -= 2;
-    fp_pow(out, a, exponent, 6);
+    fp t; /* 1/(a R); twice times R */
+    modinv_p(t.l, a->l);
+    fp_mul(&t, &t, &FP_R2);
+    fp_mul(out, &t, &FP_R2);
 }
 
 bool fp_sqrt(fp *out, const fp *a) {

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
+#include "field/modinv.h"
 
 bool fr_repr_is_valid(const fr_repr *value) {
     return fr_repr_cmp(value, &FR_MODULUS) < 0;
@@ -74,9 +75,10 @@ void fr_pow_u64(fr *out, const fr *a, uint64_t e) {
 }
 
 void fr_inv(fr *out, const fr *a) {
-    fr_repr exponent = FR_MODULUS; /* a^(r-2) */
-    exponent.l[0] -= 2;
-    fr_pow(out, a, &exponent);
+    fr t; /* 1/(a R); twice times R */
+    modinv_r(t.l, a->l);
+    fr_mul(&t, &t, &FR_R2);
+    fr_mul(out, &t, &FR_R2);
 }
 
 void fr_batch_inv(fr *values, size_t n, fr *scratch) {

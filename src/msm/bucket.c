@@ -1,0 +1,227 @@
+#include "msm/bucket.h"
+
+#include <string.h>
+
+bool msm_point_is_identity(const msm_kernel *k, const void *point) {
+    const uint8_t *bytes = point;
+    uint64_t any = 0, word;
+    for (size_t i = 0; i < k->point_bytes; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        any |= word;
+    }
+    return any == 0;
+}
+
+static bool bit_get(const uint64_t *bits, size_t i) {
+    return bits[i / 64] >> (i % 64) & 1;
+}
+static void bit_set(uint64_t *bits, size_t i) {
+    bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+static void bit_clear(uint64_t *bits, size_t i) {
+    bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+/* Hand out the parts of a worker's memory, or (base NULL) only count. */
+static void *carve(uint8_t *base, size_t *used, size_t bytes) {
+    void *part = base ? base + *used : NULL;
+    *used += (bytes + 63) / 64 * 64;
+    return part;
+}
+
+static size_t lay_out(msm_worker *w, const msm_kernel *k, size_t buckets, uint8_t *base) {
+    size_t used = 0;
+    w->kernel = k;
+    w->pairs = carve(base, &used, k->batch * sizeof *w->pairs);
+    w->targets = carve(base, &used, k->batch * sizeof *w->targets);
+    w->scratch = carve(base, &used, k->scratch_bytes);
+    w->in_batch = carve(base, &used, (buckets + 63) / 64 * sizeof *w->in_batch);
+    w->deferred = carve(base, &used, MSM_DEFERRED * sizeof *w->deferred);
+    w->sorted = carve(base, &used, MSM_DEFERRED * sizeof *w->sorted);
+    w->entries = carve(base, &used, MSM_DEFERRED * sizeof *w->entries);
+    w->sums = carve(base, &used, MSM_DEFERRED * k->point_bytes);
+    w->running = carve(base, &used, k->batch * k->point_bytes);
+    w->waiting = carve(base, &used, k->batch * k->point_bytes);
+    w->terms = carve(base, &used, sizeof *w->terms);
+    w->bases = carve(base, &used, MSM_BLOCK * sizeof *w->bases);
+    return used;
+}
+
+size_t msm_worker_bytes(const msm_kernel *k, size_t buckets) {
+    msm_worker w;
+    return lay_out(&w, k, buckets, NULL);
+}
+
+void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, void *memory) {
+    memset(w, 0, sizeof *w);
+    lay_out(w, k, buckets, memory);
+}
+
+static void prefetch_point(const msm_kernel *k, const void *point) {
+    for (size_t i = 0; i < k->point_bytes; i += 64) __builtin_prefetch((const char *)point + i);
+}
+
+/* Run the open batch; buckets that vanish become empty. */
+static void flush(msm_worker *w, const msm_buckets *buckets) {
+    bool vanished = w->kernel->add(w->pairs, w->n_pairs, w->scratch);
+    for (size_t i = 0; i < w->n_pairs; i++) {
+        bit_clear(w->in_batch, w->targets[i]);
+        if (vanished && msm_point_is_identity(w->kernel, w->pairs[i].out))
+            bit_clear(buckets->occupied, w->targets[i]);
+    }
+    w->n_pairs = 0;
+}
+
+/* point goes to a bucket that is not in the open batch. */
+static inline void insert(msm_worker *w, const msm_buckets *buckets, uint32_t bucket, uintptr_t point) {
+    uint8_t *target = buckets->points + bucket * w->kernel->point_bytes;
+    if (!bit_get(buckets->occupied, bucket)) {
+        w->kernel->copy(target, (const void *)(point & ~MSM_NEGATE), point & MSM_NEGATE);
+        bit_set(buckets->occupied, bucket);
+        return;
+    }
+    prefetch_point(w->kernel, target);
+    prefetch_point(w->kernel, (const void *)(point & ~MSM_NEGATE));
+    bit_set(w->in_batch, bucket);
+    w->targets[w->n_pairs] = bucket;
+    w->pairs[w->n_pairs++] = (msm_pair){target, target, point};
+    if (w->n_pairs == w->kernel->batch) flush(w, buckets);
+}
+
+/* Add up neighbours in the same bucket until every bucket occurs once; entries are in bucket order. Sums are
+ * written to w->sums, of which a list of n entries needs fewer than n. Returns the number of entries left. */
+static size_t add_neighbours(msm_worker *w, msm_entry *entries, size_t n) {
+    const msm_kernel *k = w->kernel;
+    uint8_t *next_sum = w->sums;
+    for (;;) {
+        size_t kept = 0, n_pairs = 0;
+        bool met = false, vanished = false;
+        for (size_t i = 0; i < n; kept++) {
+            msm_entry first = entries[i++];
+            if (i < n && entries[i].bucket == first.bucket) {
+                /* (+-a) + (+-b) = +-(a +- b): the sign of a stays with the entry. */
+                uintptr_t sign = first.point & MSM_NEGATE;
+                w->pairs[n_pairs++] = (msm_pair){next_sum, (const void *)(first.point & ~MSM_NEGATE),
+                                                 entries[i++].point ^ sign};
+                first.point = (uintptr_t)next_sum | sign;
+                next_sum += k->point_bytes;
+                met = true;
+                if (n_pairs == k->batch) {
+                    vanished |= k->add(w->pairs, n_pairs, w->scratch);
+                    n_pairs = 0;
+                }
+            }
+            entries[kept] = first;
+        }
+        if (!met) return kept;
+        if (n_pairs > 0) vanished |= k->add(w->pairs, n_pairs, w->scratch);
+        n = kept;
+        if (vanished) {
+            n = 0;
+            for (size_t i = 0; i < kept; i++)
+                if (!msm_point_is_identity(k, (const void *)(entries[i].point & ~MSM_NEGATE)))
+                    entries[n++] = entries[i];
+        }
+    }
+}
+
+/* Sort by the bucket in the upper half, stably; the result is in w->deferred. */
+static void sort_deferred(msm_worker *w, unsigned bucket_bits) {
+    for (unsigned shift = 32; shift < 32 + bucket_bits; shift += 8) {
+        size_t start[257] = {0};
+        for (size_t i = 0; i < w->n_deferred; i++) start[(w->deferred[i] >> shift & 255) + 1]++;
+        for (size_t v = 0; v < 256; v++) start[v + 1] += start[v];
+        for (size_t i = 0; i < w->n_deferred; i++)
+            w->sorted[start[w->deferred[i] >> shift & 255]++] = w->deferred[i];
+        uint64_t *t = w->deferred;
+        w->deferred = w->sorted;
+        w->sorted = t;
+    }
+}
+
+/* Empty the open batch and the deferred list into the buckets. */
+static void settle(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, unsigned bucket_bits) {
+    if (w->n_pairs > 0) flush(w, buckets);
+    if (w->n_deferred == 0) return;
+    sort_deferred(w, bucket_bits);
+    for (size_t i = 0; i < w->n_deferred; i++) {
+        uint32_t number = (uint32_t)w->deferred[i];
+        const uint8_t *point = terms->points + (size_t)(number >> 1) * w->kernel->point_bytes;
+        w->entries[i] = (msm_entry){(uintptr_t)point | (number & 1), (uint32_t)(w->deferred[i] >> 32)};
+    }
+    size_t n = add_neighbours(w, w->entries, w->n_deferred);
+    for (size_t i = 0; i < n; i++) insert(w, buckets, w->entries[i].bucket, w->entries[i].point);
+    if (w->n_pairs > 0) flush(w, buckets);
+    w->n_deferred = 0;
+}
+
+void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, size_t begin,
+                      size_t end, const msm_window *window, unsigned bucket_bits) {
+    size_t size = w->kernel->point_bytes;
+    for (size_t i = begin; i < end; i++) {
+        const fr_repr *scalar = &terms->scalars[i];
+        uint64_t word;
+        memcpy(&word, (const char *)scalar + window->byte, sizeof word);
+        int64_t digit = (int64_t)(word >> window->shift & window->mask) - window->bias;
+        if (digit == 0) continue;
+        int64_t below = digit >> 63; /* -1 or 0 */
+        uint64_t sign = (scalar->l[3] >> 63) ^ ((uint64_t)below & 1);
+        uint32_t bucket = (uint32_t)((digit ^ below) - below - 1);
+        if (bit_get(w->in_batch, bucket)) {
+            w->deferred[w->n_deferred++] = (uint64_t)bucket << 32 | i << 1 | sign;
+            if (w->n_deferred == MSM_DEFERRED) settle(w, buckets, terms, bucket_bits);
+        } else {
+            insert(w, buckets, bucket, (uintptr_t)(terms->points + i * size) | sign);
+        }
+    }
+    settle(w, buckets, terms, bucket_bits);
+}
+
+/* running[i] += waiting[i]; what vanishes gives its place to the last. */
+static void add_waiting(msm_worker *w) {
+    const msm_kernel *k = w->kernel;
+    size_t n = w->n_waiting < w->n_running ? w->n_waiting : w->n_running;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *sum = w->running + i * k->point_bytes;
+        w->pairs[i] = (msm_pair){sum, sum, (uintptr_t)(w->waiting + i * k->point_bytes)};
+    }
+    bool vanished = n > 0 && k->add(w->pairs, n, w->scratch);
+    for (size_t i = n; i < w->n_waiting; i++)
+        k->copy(w->running + w->n_running++ * k->point_bytes, w->waiting + i * k->point_bytes, false);
+    w->n_waiting = 0;
+    if (!vanished) return;
+    for (size_t i = 0; i < w->n_running;) {
+        uint8_t *sum = w->running + i * k->point_bytes;
+        if (!msm_point_is_identity(k, sum)) {
+            i++;
+        } else if (--w->n_running > i) {
+            k->copy(sum, w->running + w->n_running * k->point_bytes, false);
+        }
+    }
+}
+
+uint8_t *msm_worker_room(msm_worker *w, size_t n) {
+    if (w->n_waiting + n > w->kernel->batch) add_waiting(w);
+    return w->waiting + w->n_waiting * w->kernel->point_bytes;
+}
+
+void msm_worker_take(msm_worker *w, size_t n) {
+    const msm_kernel *k = w->kernel;
+    size_t end = w->n_waiting + n;
+    for (size_t i = w->n_waiting; i < end; i++) {
+        const uint8_t *point = w->waiting + i * k->point_bytes;
+        if (msm_point_is_identity(k, point)) continue;
+        uint8_t *place = w->waiting + w->n_waiting++ * k->point_bytes;
+        if (place != point) k->copy(place, point, false);
+    }
+}
+
+void msm_worker_drain(msm_worker *w, msm_sum *sum) {
+    const msm_kernel *k = w->kernel;
+    add_waiting(w);
+    for (size_t i = 0; i < w->n_running; i++)
+        w->entries[i] = (msm_entry){(uintptr_t)(w->running + i * k->point_bytes), 0};
+    if (add_neighbours(w, w->entries, w->n_running) == 1)
+        k->sum_add_point(sum, (const void *)(w->entries[0].point & ~MSM_NEGATE));
+    w->n_running = 0;
+}

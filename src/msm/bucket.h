@@ -1,0 +1,71 @@
+/*
+ * Adding points to buckets in batches.
+ *
+ * A worker is the scratch of one thread at a time. A batch holds distinct buckets; a point whose bucket is in
+ * the open batch already is deferred. Deferred points are sorted by bucket and added up pairwise in a tree,
+ * so that any distribution of digits, all points in one bucket too, costs one batched addition a point.
+ */
+#ifndef CUZK_MSM_BUCKET_H
+#define CUZK_MSM_BUCKET_H
+
+#include "msm/kernel.h"
+#include "msm/terms.h"
+
+#define MSM_DEFERRED 8192u
+
+/* The buckets of one window: bucket b holds the sum of the points whose digit is b + 1 or -(b + 1). */
+typedef struct msm_buckets {
+    uint8_t *points;
+    uint64_t *occupied; /* bit b: bucket b is not the identity */
+} msm_buckets;
+
+/* A point, its sign in the low bit (MSM_NEGATE), and where it goes. */
+typedef struct msm_entry {
+    uintptr_t point;
+    uint32_t bucket;
+} msm_entry;
+
+typedef struct msm_worker {
+    const msm_kernel *kernel;
+    msm_pair *pairs; /* the open batch */
+    uint32_t *targets;
+    size_t n_pairs;
+    void *scratch;
+    uint64_t *in_batch; /* bitmap of buckets */
+    uint64_t *deferred; /* bucket << 32 | point number << 1 | sign */
+    uint64_t *sorted;
+    size_t n_deferred;
+    msm_entry *entries;
+    uint8_t *sums; /* MSM_DEFERRED points */
+
+    /* A batch of running sums and a batch of points waiting to be added to them. */
+    uint8_t *running, *waiting;
+    size_t n_running, n_waiting;
+
+    msm_block_terms *terms;
+    const void **bases;
+} msm_worker;
+
+/* Bytes that a worker needs for `buckets` buckets a window. */
+size_t msm_worker_bytes(const msm_kernel *k, size_t buckets);
+/* Lay the worker out in zeroed memory of that size, aligned to 64 bytes. */
+void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, void *memory);
+
+/* Points in kernel form and their recoded scalars. */
+typedef struct msm_terms {
+    const uint8_t *points;
+    const fr_repr *scalars;
+} msm_terms;
+
+/* Add the points [begin, end), end < 2^31, to the buckets of their digits in one window. bucket_bits: digits
+ * are at most 2^bucket_bits. */
+void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, size_t begin,
+                      size_t end, const msm_window *window, unsigned bucket_bits);
+
+/* Room for n <= batch points, to be written there at once and then handed over. */
+uint8_t *msm_worker_room(msm_worker *w, size_t n);
+void msm_worker_take(msm_worker *w, size_t n);
+/* *sum += all points handed over. */
+void msm_worker_drain(msm_worker *w, msm_sum *sum);
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * The bucket method (Pippenger) with affine buckets.
+ *
+ * Terms are sorted into zeros (dropped, their bases are never looked at), ones (added up as they come) and
+ * general ones. Those go chunk by chunk: the bases of a chunk are brought into kernel form, in parallel over
+ * blocks; then every pair of a window and a group (a part of the chunk's points, with buckets of its own) is
+ * an independent task. Buckets stay filled over all chunks, and are summed up once at the end.
+ */
+#include "msm/msm.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "msm/bucket.h"
+#include "msm/kernel.h"
+#include "msm/reduce.h"
+#include "msm/terms.h"
+
+#define MAX_BITS     17u
+#define MIN_CHUNK    ((size_t)1 << 16)
+#define GROUP_CHUNK  ((size_t)1 << 18) /* points of a chunk for every group */
+#define CHUNK_BLOCKS ((size_t)1 << 12) /* blocks of a chunk at most, so that progress is seen */
+#define INVERSION_NS 3000.0            /* of a batch */
+#define DIGIT_NS     4.0               /* to extract a digit and find its bucket */
+
+struct msm_lender {
+    size_t n;
+    msm_worker *workers;
+    atomic_flag *lent;
+};
+
+msm_worker *msm_lend(msm_lender *lender) {
+    /* No loop runs on more threads than there are workers, so one is free. */
+    for (size_t i = 0;; i = (i + 1) % lender->n)
+        if (!atomic_flag_test_and_set_explicit(&lender->lent[i], memory_order_acquire))
+            return &lender->workers[i];
+}
+
+void msm_return(msm_lender *lender, msm_worker *w) {
+    atomic_flag_clear_explicit(&lender->lent[w - lender->workers], memory_order_release);
+}
+
+typedef struct plan {
+    msm_digits digits;
+    msm_table table;
+    size_t chunk, segments;
+} plan;
+
+typedef struct job {
+    const msm_kernel *kernel;
+    const msm_bases *bases;
+    const msm_scalars *scalars;
+    pool *pool;
+    msm_lender lender;
+    msm_block *blocks;
+    plan plan;
+    msm_terms terms; /* of the chunk */
+    fr_repr *recoded;
+    uint8_t *points;
+    size_t chunk_begin; /* first block of the chunk */
+    size_t chunk_terms;
+    _Atomic uint64_t first_bad; /* offset of the first base refused, or UINT64_MAX */
+} job;
+
+/* Buckets for parts of the points, so that windows times groups keep all threads busy. */
+static size_t choose_groups(size_t windows, unsigned threads, size_t terms) {
+    size_t groups = 1, most = terms / 4096;
+    for (; groups < most && groups < threads; groups++) {
+        size_t cells = groups * windows, rounds = (cells + threads - 1) / threads;
+        if (cells * 10 >= rounds * threads * 9) break;
+    }
+    return groups;
+}
+
+static double plan_cost(const plan *p, const msm_kernel *k, unsigned threads, size_t terms) {
+    double buckets = (double)p->table.buckets, windows = (double)p->table.windows,
+           groups = (double)p->table.groups, points = (double)terms / groups;
+    double batch = buckets < points ? buckets : points;
+    if (batch > (double)k->batch) batch = (double)k->batch;
+    double add_ns = k->add_ns + INVERSION_NS / batch;
+    size_t cells = p->table.groups * p->table.windows;
+    double rounds = (double)((cells + threads - 1) / threads);
+    double fill = rounds * (points * (add_ns + DIGIT_NS) + 2 * INVERSION_NS);
+    double reduce = (groups + 1) * windows * buckets * add_ns / threads;
+    return fill + reduce;
+}
+
+static void plan_set(plan *p, const msm_kernel *k, unsigned bits, unsigned threads, size_t terms) {
+    msm_digits_init(&p->digits, bits);
+    p->table = (msm_table){.kernel = k, .windows = p->digits.windows, .buckets = (size_t)1 << (bits - 1)};
+    p->table.groups = choose_groups(p->table.windows, threads, terms);
+}
+
+static size_t occupied_bytes(const msm_table *t) {
+    return t->groups * t->windows * ((t->buckets + 63) / 64) * sizeof(uint64_t);
+}
+static size_t bucket_bytes(const msm_table *t) {
+    return t->groups * t->windows * t->buckets * t->kernel->point_bytes;
+}
+/* 8 bytes more than the scalars: digits are read by whole words. */
+static size_t chunk_bytes(const plan *p) {
+    return p->chunk * (p->table.kernel->point_bytes + sizeof(fr_repr)) + 64;
+}
+static size_t workers_bytes(const msm_kernel *k, size_t buckets, unsigned threads) {
+    return threads * msm_worker_bytes(k, buckets);
+}
+static uint64_t plan_bytes(const plan *p, unsigned threads) {
+    return (uint64_t)chunk_bytes(p) + bucket_bytes(&p->table) + occupied_bytes(&p->table) +
+           msm_reduce_bytes(&p->table, p->segments) +
+           workers_bytes(p->table.kernel, p->table.buckets, threads);
+}
+
+static void plan_sizes(plan *p, unsigned threads, size_t terms, size_t group_chunk) {
+    size_t whole = (terms + MSM_BLOCK - 1) / MSM_BLOCK * MSM_BLOCK, chunk = group_chunk * p->table.groups;
+    p->chunk = chunk < whole ? chunk : whole;
+    p->segments = msm_reduce_segments(&p->table, threads);
+}
+
+/* The fastest plan, then, while it does not fit the memory left, a smaller one. */
+static void plan_choose(plan *best, const msm_kernel *k, unsigned threads, size_t terms) {
+    plan p;
+    plan_set(best, k, 2, threads, terms);
+    for (unsigned bits = 3; bits <= MAX_BITS; bits++) {
+        plan_set(&p, k, bits, threads, terms);
+        if (plan_cost(&p, k, threads, terms) < plan_cost(best, k, threads, terms)) *best = p;
+    }
+    size_t group_chunk = GROUP_CHUNK;
+    uint64_t budget = mem_budget(), used = mem_in_use(), left = used < budget ? budget - used : 0;
+    for (;;) {
+        plan_sizes(best, threads, terms, group_chunk);
+        if (plan_bytes(best, threads) <= left) return;
+        if (group_chunk > MIN_CHUNK) {
+            group_chunk /= 2;
+        } else if (best->table.groups > 1) {
+            best->table.groups /= 2;
+        } else if (best->digits.bits > 8) {
+            plan_set(best, k, best->digits.bits - 1, threads, terms);
+            best->table.groups = 1;
+        } else {
+            return;
+        }
+    }
+}
+
+static void note_bad(job *j, uint64_t offset) {
+    uint64_t seen = j->first_bad;
+    while (offset < seen && !atomic_compare_exchange_weak(&j->first_bad, &seen, offset)) {
+    }
+}
+
+/* Bring the bases with the given numbers into kernel form. False when one is refused. */
+static bool fetch(job *j, msm_worker *w, uint8_t *out, const uint64_t *numbers, size_t n) {
+    const uint8_t *points = j->bases->points;
+    size_t size = j->bases->encoded ? j->kernel->encoded_bytes : j->kernel->affine_bytes;
+    for (size_t i = 0; i < n; i++) w->bases[i] = points + numbers[i] * size;
+    if (!j->bases->encoded) {
+        j->kernel->load(out, w->bases, n);
+        return true;
+    }
+    size_t bad = j->kernel->decode(out, (const uint8_t *const *)w->bases, n);
+    if (bad == n) return true;
+    note_bad(j, numbers[bad] * size);
+    return false;
+}
+
+/* A term that adds nothing: every digit is zero. */
+static void drop_identities(const job *j, size_t begin, size_t n) {
+    for (size_t i = begin; i < begin + n; i++)
+        if (msm_point_is_identity(j->kernel, j->points + i * j->kernel->point_bytes))
+            j->recoded[i] = j->plan.digits.bias;
+}
+
+static void add_ones(job *j, msm_worker *w) {
+    size_t batch = j->kernel->batch;
+    for (size_t i = 0; i < w->terms->n_ones; i += batch) {
+        size_t n = w->terms->n_ones - i < batch ? w->terms->n_ones - i : batch;
+        if (fetch(j, w, msm_worker_room(w, n), w->terms->ones + i, n)) msm_worker_take(w, n);
+    }
+}
+
+/* Sort, fetch and recode blocks of the chunk; begin and end count from its first block. */
+static void prepare_blocks(void *ctx, size_t begin, size_t end) {
+    job *j = ctx;
+    msm_worker *w = msm_lend(&j->lender);
+    uint64_t chunk_start = j->blocks[j->chunk_begin].general;
+    for (size_t block = j->chunk_begin + begin; block < j->chunk_begin + end; block++) {
+        msm_sort_block(w->terms, j->scalars, j->blocks, block);
+        add_ones(j, w);
+        size_t n = w->terms->n_general, at = (size_t)(j->blocks[block].general - chunk_start);
+        if (n == 0 || !fetch(j, w, j->points + at * j->kernel->point_bytes, w->terms->general, n)) continue;
+        memcpy(j->recoded + at, w->terms->scalars, n * sizeof(fr_repr));
+        msm_recode(j->recoded + at, n, &j->plan.digits);
+        if (!j->bases->encoded) drop_identities(j, at, n);
+    }
+    msm_return(&j->lender, w);
+}
+
+static void fill_cells(void *ctx, size_t begin, size_t end) {
+    job *j = ctx;
+    const msm_table *t = &j->plan.table;
+    msm_worker *w = msm_lend(&j->lender);
+    for (size_t cell = begin; cell < end; cell++) {
+        size_t group = cell / t->windows, window = cell % t->windows;
+        msm_window digit;
+        msm_window_init(&digit, &j->plan.digits, (unsigned)window);
+        msm_buckets buckets = msm_table_window(t, group, window);
+        msm_fill_buckets(w, &buckets, &j->terms, j->chunk_terms * group / t->groups,
+                         j->chunk_terms * (group + 1) / t->groups, &digit, j->plan.digits.bits - 1);
+    }
+    msm_return(&j->lender, w);
+}
+
+static cuzk_code refuse(const job *j, cuzk_error *err) {
+    uint64_t offset = j->first_bad;
+    point_status status = j->kernel->explain((const uint8_t *)j->bases->points + offset);
+    return error_set(err, CUZK_ERR_PARAMS, NULL, offset, "base %" PRIu64 " of %zu is %s",
+                     offset / j->kernel->encoded_bytes, j->bases->n,
+                     status == POINT_OK ? "the identity" : point_status_text(status));
+}
+
+static cuzk_code run_chunks(job *j, const cuzk_progress *progress, const char *phase, cuzk_error *err) {
+    size_t n_blocks = msm_block_count(j->scalars->n);
+    for (size_t begin = 0, end; begin < n_blocks; begin = end) {
+        uint64_t start = j->blocks[begin].general;
+        for (end = begin + 1; end < n_blocks && end - begin < CHUNK_BLOCKS; end++)
+            if (j->blocks[end + 1].general - start > j->plan.chunk) break;
+        j->chunk_begin = begin;
+        j->chunk_terms = (size_t)(j->blocks[end].general - start);
+        pool_for(j->pool, end - begin, 4, prepare_blocks, j);
+        if (j->first_bad != UINT64_MAX) return refuse(j, err);
+        if (j->chunk_terms > 0)
+            pool_for(j->pool, j->plan.table.groups * j->plan.table.windows, 1, fill_cells, j);
+        TRY(progress_report(progress, phase, j->blocks[end].bases, j->bases->n, err));
+    }
+    return CUZK_OK;
+}
+
+static void drain_workers(job *j, msm_sum *sum) {
+    for (size_t i = 0; i < j->lender.n; i++) msm_worker_drain(&j->lender.workers[i], sum);
+}
+
+/* Everything after the blocks are counted; memory is one big buffer, cut up here. */
+static cuzk_code run_in(job *j, msm_sum *sum, uint8_t *memory, const cuzk_progress *progress,
+                        const char *phase, cuzk_error *err) {
+    plan *p = &j->plan;
+    size_t worker_bytes = msm_worker_bytes(j->kernel, p->table.buckets);
+    bool any = p->chunk > 0;
+    for (size_t i = 0; i < j->lender.n; i++, memory += worker_bytes) {
+        msm_worker_init(&j->lender.workers[i], j->kernel, p->table.buckets, memory);
+        atomic_flag_clear(&j->lender.lent[i]);
+    }
+    if (any) {
+        p->table.points = memory;
+        memory += bucket_bytes(&p->table);
+        j->points = memory;
+        memory += p->chunk * j->kernel->point_bytes;
+        j->recoded = (fr_repr *)(void *)memory;
+        memory += p->chunk * sizeof(fr_repr) + 64;
+        j->terms = (msm_terms){j->points, j->recoded};
+    }
+    void *scratch = memory;
+    if (any) p->table.occupied = (uint64_t *)(void *)(memory + msm_reduce_bytes(&p->table, p->segments));
+
+    TRY(run_chunks(j, progress, phase, err));
+    j->kernel->sum_clear(sum);
+    if (any) msm_reduce(sum, &p->table, p->digits.bits, p->segments, scratch, &j->lender, j->pool);
+    drain_workers(j, sum);
+    return CUZK_OK;
+}
+
+static cuzk_code run_counted(job *j, msm_sum *sum, const cuzk_progress *progress, const char *phase,
+                             cuzk_error *err) {
+    msm_block totals = j->blocks[msm_block_count(j->scalars->n)];
+    if (totals.bases != j->bases->n)
+        return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET,
+                         "%" PRIu64 " scalars are selected, expected one for each of %zu bases", totals.bases,
+                         j->bases->n);
+    unsigned threads = pool_threads(j->pool);
+    size_t bytes;
+    if (totals.general > 0) {
+        plan_choose(&j->plan, j->kernel, threads, (size_t)totals.general);
+        bytes = (size_t)plan_bytes(&j->plan, threads);
+    } else {
+        bytes = workers_bytes(j->kernel, 0, threads);
+    }
+    void *memory;
+    TRY(mem_big_alloc(&memory, bytes, phase, err));
+    j->lender.n = threads;
+    j->lender.workers = calloc(threads, sizeof *j->lender.workers);
+    j->lender.lent = calloc(threads, sizeof *j->lender.lent);
+    cuzk_code code = j->lender.workers && j->lender.lent
+                         ? run_in(j, sum, memory, progress, phase, err)
+                         : error_no_memory(err, threads * sizeof(msm_worker), phase);
+    free(j->lender.workers);
+    free(j->lender.lent);
+    mem_big_free(memory, bytes);
+    return code;
+}
+
+static cuzk_code run(msm_sum *sum, const msm_kernel *kernel, const msm_bases *bases,
+                     const msm_scalars *scalars, pool *p, const cuzk_progress *progress, const char *phase,
+                     cuzk_error *err) {
+    job j = {.kernel = kernel, .bases = bases, .scalars = scalars, .pool = p, .first_bad = UINT64_MAX};
+    size_t bytes = (msm_block_count(scalars->n) + 1) * sizeof(msm_block);
+    void *blocks;
+    if (!phase) phase = "a multi-scalar multiplication";
+    TRY(mem_big_alloc(&blocks, bytes, phase, err));
+    j.blocks = blocks;
+    msm_count_blocks(j.blocks, scalars, p);
+    cuzk_code code = run_counted(&j, sum, progress, phase, err);
+    mem_big_free(blocks, bytes);
+    return code;
+}
+
+cuzk_code msm_g1(g1 *out, const msm_bases *bases, const msm_scalars *scalars, pool *p,
+                 const cuzk_progress *progress, const char *phase, cuzk_error *err) {
+    msm_sum sum;
+    TRY(run(&sum, msm_kernel_g1(), bases, scalars, p, progress, phase, err));
+    *out = sum.in_g1;
+    return CUZK_OK;
+}
+
+cuzk_code msm_g2(g2 *out, const msm_bases *bases, const msm_scalars *scalars, pool *p,
+                 const cuzk_progress *progress, const char *phase, cuzk_error *err) {
+    msm_sum sum;
+    TRY(run(&sum, msm_kernel_g2(), bases, scalars, p, progress, phase, err));
+    *out = sum.in_g2;
+    return CUZK_OK;
+}

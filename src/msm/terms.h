@@ -1,0 +1,60 @@
+/*
+ * The terms of a sum, sorted by what they cost. Scalars come in blocks of MSM_BLOCK; per block the bases and
+ * the scalars that need the bucket method (neither zero nor one) are counted once, so that every block knows
+ * where its bases begin and where its results go, whichever thread takes it.
+ *
+ * The scalar k of such a term is stored for digit extraction without carries: k > r/2 is replaced by r - k
+ * with the sign in bit 255, then a bias of half a digit is added to every digit but the top one. With windows
+ * of c bits, digit w is then bits [cw, cw + c) minus 2^(c-1), in [-2^(c-1), 2^(c-1)); the top one is not
+ * negative and at most 2^(c-1).
+ */
+#ifndef CUZK_MSM_TERMS_H
+#define CUZK_MSM_TERMS_H
+
+#include "base/pool.h"
+#include "msm/msm.h"
+
+#define MSM_BLOCK 1024u
+
+typedef struct msm_block {
+    uint64_t bases;   /* before the block */
+    uint64_t general; /* bucket-method terms before the block */
+} msm_block;
+
+/* blocks has msm_block_count(n) + 1 elements; the last holds the totals. */
+size_t msm_block_count(size_t scalars);
+void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, pool *p);
+
+/* The terms of one block that are not zero: base numbers, and for the general ones the scalars. */
+typedef struct msm_block_terms {
+    size_t n_ones, n_general;
+    uint64_t ones[MSM_BLOCK];
+    uint64_t general[MSM_BLOCK];
+    fr_repr scalars[MSM_BLOCK];
+} msm_block_terms;
+
+void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, const msm_block *blocks, size_t block);
+
+/* How scalars are cut into digits. */
+typedef struct msm_digits {
+    unsigned bits, windows;
+    fr_repr bias;
+} msm_digits;
+
+/* 2 <= bits <= MSM_MAX_WINDOW. */
+#define MSM_MAX_WINDOW 20u
+void msm_digits_init(msm_digits *out, unsigned bits);
+
+/* Plain scalars to the form above, in place. */
+void msm_recode(fr_repr *scalars, size_t n, const msm_digits *digits);
+
+/* Digit w of scalar s is ((the 8 bytes at byte s + `byte`) >> shift & mask) - bias. The read may go up to 7
+ * bytes past the scalar. */
+typedef struct msm_window {
+    unsigned byte, shift;
+    uint64_t mask;
+    int64_t bias;
+} msm_window;
+void msm_window_init(msm_window *out, const msm_digits *digits, unsigned w);
+
+#endif
