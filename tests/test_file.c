@@ -5,32 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
-
-static char directory[64];
-
-static const char *in_directory(const char *name) {
-    static char path[4][512];
-    static unsigned turn;
-    char *out = path[turn++ % 4];
-    snprintf(out, sizeof path[0], "%s/%s", directory, name);
-    return out;
-}
-
-static unsigned files_in_directory(void) {
-    DIR *d = opendir(directory);
-    assert_non_null(d);
-    unsigned n = 0;
-    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
-    closedir(d);
-    return n;
-}
+#include "temp_dir.h"
 
 static void expect_content(const char *path, const char *text) {
     cuzk_error err;
@@ -46,7 +27,7 @@ static void expect_content(const char *path, const char *text) {
 static void writes_and_replaces(void **state) {
     (void)state;
     cuzk_error err;
-    const char *path = in_directory("a");
+    const char *path = temp_path("a");
     assert_int_equal(file_write_all(path, "first", 5, &err), CUZK_OK);
     expect_content(path, "first");
     assert_int_equal(file_write_all(path, "", 0, &err), CUZK_OK);
@@ -69,7 +50,7 @@ static void writes_and_replaces(void **state) {
     expect_content(path, "new one");
     assert_memory_equal(old.data, "old", 3);
     file_map_close(&old);
-    assert_int_equal(files_in_directory(), 1);
+    assert_int_equal(temp_dir_count(), 1);
 
     /* Less than was announced: the reserved rest is cut off. */
     assert_int_equal(file_write_begin(&w, path, 100000, &err), CUZK_OK);
@@ -81,13 +62,13 @@ static void writes_and_replaces(void **state) {
 static void abort_leaves_nothing(void **state) {
     (void)state;
     cuzk_error err;
-    unsigned before = files_in_directory();
+    unsigned before = temp_dir_count();
     file_writer w;
-    assert_int_equal(file_write_begin(&w, in_directory("never"), 1 << 20, &err), CUZK_OK);
+    assert_int_equal(file_write_begin(&w, temp_path("never"), 1 << 20, &err), CUZK_OK);
     assert_int_equal(file_write(&w, "x", 1, &err), CUZK_OK);
-    assert_int_equal(files_in_directory(), before + 1);
+    assert_int_equal(temp_dir_count(), before + 1);
     file_write_abort(&w);
-    assert_int_equal(files_in_directory(), before);
+    assert_int_equal(temp_dir_count(), before);
     file_write_abort(&w);
 }
 
@@ -95,15 +76,15 @@ static void bad_targets(void **state) {
     (void)state;
     cuzk_error err;
     file_writer w;
-    unsigned before = files_in_directory();
-    assert_int_equal(file_write_begin(&w, directory, 0, &err), CUZK_ERR_USAGE);
-    assert_string_equal(err.path, directory);
-    assert_int_equal(file_write_begin(&w, in_directory("no/such"), 0, &err), CUZK_ERR_USAGE);
+    unsigned before = temp_dir_count();
+    assert_int_equal(file_write_begin(&w, temp_dir(), 0, &err), CUZK_ERR_USAGE);
+    assert_string_equal(err.path, temp_dir());
+    assert_int_equal(file_write_begin(&w, temp_path("no/such"), 0, &err), CUZK_ERR_USAGE);
     assert_int_equal(file_write_begin(&w, "", 0, &err), CUZK_ERR_USAGE);
     /* Space for a file that no disk holds. */
-    assert_int_equal(file_write_begin(&w, in_directory("huge"), (uint64_t)1 << 60, &err), CUZK_ERR_RESOURCES);
+    assert_int_equal(file_write_begin(&w, temp_path("huge"), (uint64_t)1 << 60, &err), CUZK_ERR_RESOURCES);
     assert_non_null(strstr(err.message, "1152921504606846976 bytes to write, 0 written"));
-    assert_int_equal(files_in_directory(), before);
+    assert_int_equal(temp_dir_count(), before);
     /* A full device, written directly. */
     assert_int_equal(file_write_begin(&w, "/dev/full", 0, &err), CUZK_OK);
     assert_int_equal(file_write(&w, "x", 1, &err), CUZK_ERR_RESOURCES);
@@ -116,35 +97,20 @@ static void bad_maps(void **state) {
     (void)state;
     cuzk_error err;
     file_map m;
-    assert_int_equal(file_map_open(&m, in_directory("absent"), CUZK_ERR_PARAMS, &err), CUZK_ERR_PARAMS);
-    assert_string_equal(err.path, in_directory("absent"));
+    assert_int_equal(file_map_open(&m, temp_path("absent"), CUZK_ERR_PARAMS, &err), CUZK_ERR_PARAMS);
+    assert_string_equal(err.path, temp_path("absent"));
     assert_non_null(strstr(err.message, "No such file"));
-    assert_int_equal(file_map_open(&m, directory, CUZK_ERR_INPUT, &err), CUZK_ERR_INPUT);
+    assert_int_equal(file_map_open(&m, temp_dir(), CUZK_ERR_INPUT, &err), CUZK_ERR_INPUT);
     assert_int_equal(file_map_open(&m, "/dev/null", CUZK_ERR_INPUT, NULL), CUZK_ERR_INPUT);
     file_map_close(&m);
 
-    const char *path = in_directory("shrinks");
+    const char *path = temp_path("shrinks");
     assert_int_equal(file_write_all(path, "0123456789", 10, &err), CUZK_OK);
     assert_int_equal(file_map_open(&m, path, CUZK_ERR_INPUT, &err), CUZK_OK);
     assert_int_equal(truncate(path, 4), 0);
     assert_int_equal(file_map_check(&m, &err), CUZK_ERR_PARAMS);
     assert_non_null(strstr(err.message, "4 bytes now, 10 when"));
     file_map_close(&m);
-}
-
-static int make_directory(void **state) {
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/cuzk-test-file-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state) {
-    (void)state;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (e->d_name[0] != '.') unlink(in_directory(e->d_name));
-    if (d) closedir(d);
-    return rmdir(directory);
 }
 
 int main(void) {
@@ -154,5 +120,5 @@ int main(void) {
         cmocka_unit_test(bad_targets),
         cmocka_unit_test(bad_maps),
     };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

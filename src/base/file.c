@@ -109,7 +109,7 @@ static cuzk_code open_temporary(file_writer *w, cuzk_error *err) {
 }
 
 cuzk_code file_write_begin(file_writer *out, const char *path, uint64_t expected, cuzk_error *err) {
-    *out = (file_writer){.fd = -1, .expected = expected};
+    *out = (file_writer){.fd = -1};
     struct stat status;
     if (!*path) return open_error(err, path, ENOENT);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return open_error(err, path, EISDIR);
@@ -121,13 +121,19 @@ cuzk_code file_write_begin(file_writer *out, const char *path, uint64_t expected
         if (out->fd < 0) code = open_error(err, path, errno);
     } else {
         code = open_temporary(out, err);
-        /* Where the file system cannot reserve, the space is found out by writing. */
-        if (code == CUZK_OK && expected && fallocate(out->fd, 0, 0, (off_t)expected) != 0 &&
-            errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL && errno != EINTR)
-            code = write_error(err, out, errno);
     }
+    if (code == CUZK_OK) code = file_write_expect(out, expected, err);
     if (code != CUZK_OK) file_write_abort(out);
     return code;
+}
+
+cuzk_code file_write_expect(file_writer *w, uint64_t expected, cuzk_error *err) {
+    w->expected = expected;
+    /* Where the file system cannot reserve, the space is found out by writing. */
+    if (w->temp && expected && fallocate(w->fd, 0, 0, (off_t)expected) != 0 && errno != EOPNOTSUPP &&
+        errno != ENOSYS && errno != EINVAL && errno != EINTR)
+        return write_error(err, w, errno);
+    return CUZK_OK;
 }
 
 cuzk_code file_write(file_writer *w, const void *data, size_t size, cuzk_error *err) {

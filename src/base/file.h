@@ -37,6 +37,8 @@ typedef struct file_writer {
  * reserved at once, so that a full disk is found before any work is done. Errors are CUZK_ERR_RESOURCES
  * except for a target that is a directory or in one that does not exist (CUZK_ERR_USAGE). */
 cuzk_code file_write_begin(file_writer *out, const char *path, uint64_t expected, cuzk_error *err);
+/* The same reservation, once the size is known. */
+cuzk_code file_write_expect(file_writer *w, uint64_t expected, cuzk_error *err);
 cuzk_code file_write(file_writer *w, const void *data, size_t size, cuzk_error *err);
 /* Flush, close and move into place. On failure nothing is left behind. */
 cuzk_code file_write_commit(file_writer *w, cuzk_error *err);

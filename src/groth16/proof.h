@@ -19,7 +19,7 @@ typedef struct groth16_proof {
 void proof_encode(uint8_t out[PROOF_BYTES], const groth16_proof *proof);
 
 /* Decode n proofs. The size must be exactly n * PROOF_BYTES, and every point in its subgroup and not the
- * identity; otherwise CUZK_ERR_PROOF with the byte offset of the point. `path` (may be NULL) is for errors.
+ * identity; otherwise CUZK_ERR_INPUT with the byte offset of the point. `path` (may be NULL) is for errors.
  */
 cuzk_code proof_decode(groth16_proof *out, size_t n, const uint8_t *bytes, size_t size, const char *path,
                        cuzk_error *err);

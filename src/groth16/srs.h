@@ -26,6 +26,8 @@ typedef struct srs_shape {
     uint64_t a, b;        /* points in a, and in each of b_g1 and b_g2 */
 } srs_shape;
 
+/* From the circuit's shape and the number of variables that occur in A and B. */
+srs_shape srs_shape_from(const r1cs_shape *shape, uint64_t a_aux, uint64_t b_input, uint64_t b_aux);
 srs_shape srs_shape_of(const assignment *w);
 /* Size of the parameter file for a shape. */
 uint64_t srs_bytes(const srs_shape *shape);

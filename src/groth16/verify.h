@@ -21,9 +21,10 @@ void verifier_destroy(verifier *v);
 /* Public inputs of one proof, ONE not counted. */
 size_t verifier_inputs(const verifier *v);
 
-/* CUZK_ERR_PROOF when the proof does not hold, CUZK_ERR_USAGE when n_inputs is not verifier_inputs(v). */
+/* CUZK_ERR_PROOF when the proof does not hold, CUZK_ERR_USAGE when n_inputs is not verifier_inputs(v). The
+ * pool (may be NULL) helps only with thousands of inputs. */
 cuzk_code verify_proof(const verifier *v, const groth16_proof *proof, const fr *inputs, size_t n_inputs,
-                       cuzk_error *err);
+                       pool *p, cuzk_error *err);
 
 /* n >= 1 proofs of one key at once: proof j has inputs[j * n_inputs ..]. Proofs are combined with random
  * 128-bit factors from the operating system, so a wrong one passes with probability 2^-128 at most. When they

@@ -14,9 +14,9 @@ typedef struct assignment_cs {
     assignment *out;
 } assignment_cs;
 
-static unsigned log_domain_of(const r1cs_shape *shape) {
+unsigned assignment_log_domain(const r1cs_shape *shape) {
     unsigned log = 0;
-    while (((uint64_t)1 << log) < shape->constraints + shape->inputs) log++;
+    while (log < 63 && ((uint64_t)1 << log) < shape->constraints + shape->inputs) log++;
     return log;
 }
 
@@ -25,7 +25,7 @@ static size_t density_words(uint32_t variables) {
 }
 
 uint64_t assignment_bytes(const r1cs_shape *shape) {
-    uint64_t domain = (uint64_t)1 << log_domain_of(shape);
+    uint64_t domain = (uint64_t)1 << assignment_log_domain(shape);
     uint64_t elements = 3 * domain + shape->inputs + shape->aux;
     return elements * sizeof(fr) +
            (2 * density_words(shape->aux) + density_words(shape->inputs)) * sizeof(uint64_t);
@@ -163,7 +163,7 @@ cuzk_code assignment_create(assignment *out, const r1cs_circuit *circuit, const 
         return error_set(err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET, "circuit %s has an impossible shape",
                          circuit->name);
     out->shape = *shape;
-    out->log_domain = log_domain_of(shape);
+    out->log_domain = assignment_log_domain(shape);
     buffer list[BUFFERS];
     list_buffers(list, out);
     cuzk_code code = mem_require(assignment_bytes(shape), "the circuit's assignment", err);

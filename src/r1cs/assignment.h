@@ -9,9 +9,10 @@
 
 typedef struct assignment {
     r1cs_shape shape;
-    unsigned log_domain; /* smallest power of two >= shape.constraints + shape.inputs */
+    unsigned log_domain; /* assignment_log_domain(&shape) */
     /* 2^log_domain elements each: the constraints in order, then for every input i the constraint
-     * input_i * 0 = 0 (a = value of the input, b = c = 0), then zeros. Montgomery form. */
+     * input_i * 0 = 0 (a = value of the input, b = c = 0), then zeros. Montgomery form. Each vector of field
+     * elements here is a mem_big_alloc of its own, so that a consumer can free them one by one. */
     fr *a, *b, *c;
     fr *inputs, *aux; /* shape.inputs (the first is one) and shape.aux values, Montgomery form */
     /* Bit v of word v/64: does the variable occur with a nonzero coefficient in some A (every input does, by
@@ -20,6 +21,8 @@ typedef struct assignment {
     size_t a_aux_count, b_input_count, b_aux_count;
 } assignment;
 
+/* The log2 of the domain of a circuit: 2^log >= constraints + inputs. */
+unsigned assignment_log_domain(const r1cs_shape *shape);
 /* Bytes an assignment of this shape takes. */
 uint64_t assignment_bytes(const r1cs_shape *shape);
 
