@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -341,11 +344,46 @@ static void test_memory_returned(void **state) {
     free(bare);
 }
 
+/* The JSON parser needs a copy of an escaped string. There is no address space for it: an error, not a crash.
+ */
+static void test_parser_memory(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* the limit would be the sanitizer's own */
+#endif
+    size_t size = (size_t)64 << 20;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'A', size);
+    memcpy(text, "{\"Phase1Out\":\"\\n", 16);
+    memcpy(text + size - 2, "\"}", 2);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        unsigned long pages = 0;
+        FILE *statm = fopen("/proc/self/statm", "r");
+        if (!statm || fscanf(statm, "%lu", &pages) != 1) _exit(100);
+        fclose(statm);
+        rlim_t limit = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)16 << 20);
+        c1 *c;
+        cuzk_error err = {0};
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}) != 0) _exit(101);
+        cuzk_code code = c1_parse(&c, text, size, "memory", &err);
+        _exit(strstr(err.message, "the JSON parser") ? (int)code : 102);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), CUZK_ERR_RESOURCES);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_values),
         cmocka_unit_test(test_shapes),         cmocka_unit_test(test_freedoms),
         cmocka_unit_test(test_escaped_base64), cmocka_unit_test(test_memory_returned),
+        cmocka_unit_test(test_parser_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,8 @@ static cuzk_code syntax_error(json_stream *s, cuzk_error *err) {
 
 cuzk_code json_feed(json_stream *s, const void *text, size_t size, cuzk_error *err) {
     if (setjmp(s->no_memory)) return out_of_memory(s, err);
+    s->piece = text;
+    s->piece_size = size;
     s->before = s->fed;
     s->fed += size;
     switch (yajl_parse(s->yajl, text, size)) {
@@ -93,5 +95,53 @@ cuzk_code json_feed(json_stream *s, const void *text, size_t size, cuzk_error *e
 
 bool json_finish(json_stream *s) {
     s->before = s->fed;
+    s->piece_size = 0;
     return setjmp(s->no_memory) == 0 && yajl_complete_parse(s->yajl) == yajl_status_ok;
+}
+
+uint64_t json_content_offset(const json_stream *s, const void *string, size_t size) {
+    uintptr_t at = (uintptr_t)string, piece = (uintptr_t)s->piece;
+    bool inside = at >= piece && at + size <= piece + s->piece_size;
+    return inside ? s->before + (at - piece) : CUZK_NO_OFFSET;
+}
+
+uint64_t json_string_offset(const json_stream *s, const void *string, size_t size) {
+    uint64_t content = json_content_offset(s, string, size);
+    if (content != CUZK_NO_OFFSET) return content - 1;
+    /* With escapes it is longer in the text: go back from the closing quote to the one not escaped. */
+    size_t quote = yajl_get_bytes_consumed(s->yajl) - 1;
+    for (size_t i = quote; i-- > 0;) {
+        size_t slashes = 0;
+        while (slashes < i && s->piece[i - 1 - slashes] == '\\') slashes++;
+        if (s->piece[i] == '"' && slashes % 2 == 0) return s->before + i;
+    }
+    return s->before + quote - size - 1; /* begun in the piece before: exact without escapes */
+}
+
+/* The well-formed sequences of the Unicode standard, table 3-7. */
+bool json_is_utf8(const void *text, size_t size) {
+    const uint8_t *p = text, *end = p + size;
+    while (p < end) {
+        uint8_t lead = *p++, low = 0x80, high = 0xbf; /* bounds of the second byte */
+        unsigned more;
+        if (lead < 0x80) continue;
+        if (lead >= 0xc2 && lead <= 0xdf)
+            more = 1;
+        else if (lead >= 0xe0 && lead <= 0xef)
+            more = 2;
+        else if (lead >= 0xf0 && lead <= 0xf4)
+            more = 3;
+        else
+            return false;
+        if (lead == 0xe0) low = 0xa0;
+        if (lead == 0xed) high = 0x9f;
+        if (lead == 0xf0) low = 0x90;
+        if (lead == 0xf4) high = 0x8f;
+        for (; more > 0; more--, p++) {
+            if (p == end || *p < low || *p > high) return false;
+            low = 0x80;
+            high = 0xbf;
+        }
+    }
+    return true;
 }

@@ -34,8 +34,6 @@ typedef struct frame {
 typedef struct parser {
     json_stream stream;
     c1 *c;
-    const char *text; /* the whole text, for the offset in it of Phase1Out; NULL for one in pieces */
-    size_t text_size;
     cuzk_error *err;
     cuzk_code code;
     unsigned nesting;
@@ -396,12 +394,17 @@ static int check_form(parser *p, const frame *f, unsigned number, uint64_t offse
                      f->type->members[number].key, number < BARE_MEMBERS ? "wrapper" : "bare phase-1 output");
 }
 
+/* A key or string whose content does not matter, as long as it is one. */
+static int ignore_string(parser *p, const char *text, size_t size, uint64_t offset) {
+    return json_is_utf8(text, size) || fail_value(p, offset, "not valid JSON: invalid UTF-8 in a string");
+}
+
 static int on_key(void *ctx, const unsigned char *key, size_t size) {
     parser *p = ctx;
     frame *f = top(p);
     const char *text = (const char *)key;
-    if (p->ignored) return 1;
-    uint64_t offset = json_offset(&p->stream) - size - 2;
+    uint64_t offset = json_string_offset(&p->stream, text, size);
+    if (p->ignored) return ignore_string(p, text, size, offset);
     f->member = NULL;
     if (f->type->kind == VALUE_TAGGED) return tag_key(p, f, text, size, offset);
     unsigned i = 0;
@@ -410,7 +413,7 @@ static int on_key(void *ctx, const unsigned char *key, size_t size) {
             break;
     if (i < f->type->length) f->member = &f->type->members[i];
     if (f->type->kind == VALUE_VARIANT && !check_variant(p, f, text, size, offset)) return 0;
-    if (!f->member) return 1;
+    if (!f->member) return ignore_string(p, text, size, offset);
     if (f->seen >> i & 1) return fail_value(p, offset, "repeated key");
     if (f->type->kind == VALUE_ROOT && !check_form(p, f, i, offset)) return 0;
     f->seen |= 1u << i;
@@ -517,22 +520,19 @@ static int read_phase1(parser *p, const char *text, size_t size);
 static int on_string(void *ctx, const unsigned char *string, size_t size) {
     parser *p = ctx;
     const char *text = (const char *)string;
-    uint64_t offset = json_offset(&p->stream) - size - 2;
+    uint64_t offset = json_string_offset(&p->stream, text, size);
     const value_type *type;
     char *at, quoted[QUOTE_BYTES];
     if (!next_value(p, offset, &type, &at)) return 0;
-    if (!type) return value_done(p);
     int go_on;
-    switch (type->kind) {
-    case VALUE_PROOF_NAME:
+    if (!type)
+        go_on = ignore_string(p, text, size, offset);
+    else if (type->kind == VALUE_PROOF_NAME)
         go_on = set_proof(p, text, size, offset);
-        break;
-    case VALUE_PHASE1:
+    else if (type->kind == VALUE_PHASE1)
         go_on = read_phase1(p, text, size);
-        break;
-    default:
+    else
         go_on = fail_type(p, type, at, offset, quote(quoted, text, size));
-    }
     return go_on && value_done(p);
 }
 
@@ -580,15 +580,21 @@ static cuzk_code parser_feed(parser *p, const void *text, size_t size) {
 
 static cuzk_code parser_finish(parser *p) {
     if (json_finish(&p->stream) && p->frames[0].index == 1) return CUZK_OK;
+    if (p->code != CUZK_OK) return p->code; /* the text is one number, which only its end completes */
     fail_value(p, p->stream.fed, p->nesting ? "truncated JSON: the text ends here" : "no JSON value");
     return p->code;
 }
 
-/* The first character that is not base64, padding at the end included; size when there is none. */
+/* Characters of padding at the end, 0 to 2. */
+static size_t base64_padding(const char *text, size_t size) {
+    size_t padding = 0;
+    while (padding < 2 && padding < size && text[size - padding - 1] == '=') padding++;
+    return padding;
+}
+
+/* The first character that is not base64, nor padding at the end; size when there is none. */
 static size_t bad_base64(const char *text, size_t size) {
-    size_t end = size;
-    while (end > 0 && size - end < 2 && text[end - 1] == '=') end--;
-    size_t i = 0;
+    size_t end = size - base64_padding(text, size), i = 0;
     while (i < end && ((text[i] >= 'A' && text[i] <= 'Z') || (text[i] >= 'a' && text[i] <= 'z') ||
                        (text[i] >= '0' && text[i] <= '9') || text[i] == '+' || text[i] == '/'))
         i++;
@@ -598,13 +604,12 @@ static size_t bad_base64(const char *text, size_t size) {
 static int fail_base64(parser *p, const char *text, size_t size) {
     char quoted[QUOTE_BYTES];
     size_t bad = bad_base64(text, size);
-    /* With JSON escapes in it the string is a copy and places in it are not places in the file. */
-    bool in_text = text >= p->text && text <= p->text + p->text_size;
-    uint64_t start = in_text ? (uint64_t)(text - p->text) : CUZK_NO_OFFSET;
+    uint64_t start = json_content_offset(&p->stream, text, size);
+    bool known = start != CUZK_NO_OFFSET;
     if (bad == size)
-        return fail_value(p, in_text ? start + size : start,
+        return fail_value(p, known ? start + size : start,
                           "found %zu characters, expected a multiple of 4 (base64 with padding)", size);
-    return fail_value(p, in_text ? start + bad : start, "found %s at character %zu, expected base64",
+    return fail_value(p, known ? start + bad : start, "found %s at character %zu, expected base64",
                       quote(quoted, text + bad, 1), bad);
 }
 
@@ -613,13 +618,15 @@ static int read_phase1(parser *p, const char *text, size_t size) {
     snprintf(name, sizeof name, "%s, decoded Phase1Out", p->stream.name);
     parser inner;
     p->code = parser_open(&inner, p->c, &C1_INNER, name, p->err);
+    if (p->code == CUZK_OK && size % 4 != 0) fail_base64(p, text, size);
     for (size_t at = 0; p->code == CUZK_OK && at < size; at += PIECE_CHARS) {
         uint8_t piece[PIECE_CHARS / 4 * 3];
         size_t chars = size - at < PIECE_CHARS ? size - at : PIECE_CHARS;
+        size_t padding = at + chars < size ? 0 : base64_padding(text, size);
         unsigned long bytes = sizeof piece;
-        bool last = at + chars == size;
+        /* The length shows padding where none may be, which the decoder lets pass. */
         if (base64_strict_decode((const uint8_t *)text + at, chars, piece, &bytes) != CRYPT_OK ||
-            (!last && bytes < sizeof piece)) {
+            bytes != chars / 4 * 3 - padding) {
             fail_base64(p, text, size);
             break;
         }
@@ -633,8 +640,6 @@ static int read_phase1(parser *p, const char *text, size_t size) {
 cuzk_code c1_read_text(c1 *c, const char *text, size_t size, const char *name, cuzk_error *err) {
     parser p;
     cuzk_code code = parser_open(&p, c, &C1_ROOT, name, err);
-    p.text = text;
-    p.text_size = size;
     if (code == CUZK_OK) code = parser_feed(&p, text, size);
     if (code == CUZK_OK) code = parser_finish(&p);
     json_close(&p.stream);
