@@ -1,16 +1,11 @@
 #include "curve/fp2.h"
 
 void fp2_mul(fp2 *out, const fp2 *a, const fp2 *b) {
-    /* Karatsuba: (a0 + a1)(b0 + b1) - a0 b0 - a1 b1 = a0 b1 + a1 b0. */
-    fp low, high, a_sum, b_sum;
-    fp_mul(&low, &a->c0, &b->c0);
-    fp_mul(&high, &a->c1, &b->c1);
-    fp_add(&a_sum, &a->c0, &a->c1);
-    fp_add(&b_sum, &b->c0, &b->c1);
-    fp_mul(&a_sum, &a_sum, &b_sum);
-    fp_sub(&a_sum, &a_sum, &low);
-    fp_sub(&out->c1, &a_sum, &high);
-    fp_sub(&out->c0, &low, &high);
+    fp minus_a1, c0;
+    fp_neg(&minus_a1, &a->c1);
+    fp_dot2(&c0, &a->c0, &b->c0, &minus_a1, &b->c1);
+    fp_dot2(&out->c1, &a->c0, &b->c1, &a->c1, &b->c0);
+    out->c0 = c0;
 }
 
 void fp2_sqr(fp2 *out, const fp2 *a) {

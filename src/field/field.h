@@ -1,7 +1,7 @@
 /*
- * The one table through which the scalar field kernels are reached. It starts as portable C; field_init puts
- * in the best variant for this processor (or the one CUZK_ISA names) before any thread is started. Every
- * variant keeps the contracts of fr.h and fp.h exactly, so results never depend on it.
+ * The one table through which the kernels on single field elements are reached. It starts as portable C;
+ * field_init puts in the best variant for this processor (or the one CUZK_ISA names) before any thread is
+ * started. Every variant keeps the contracts of fr.h and fp.h exactly, so results never depend on it.
  */
 #ifndef CUZK_FIELD_FIELD_H
 #define CUZK_FIELD_FIELD_H
@@ -20,6 +20,9 @@ typedef struct field_table {
     void (*fr_sqr)(struct fr *out, const struct fr *a);
     void (*fp_mul)(struct fp *out, const struct fp *a, const struct fp *b);
     void (*fp_sqr)(struct fp *out, const struct fp *a);
+    /* out = (a b + c d) / R with one reduction. */
+    void (*fp_dot2)(struct fp *out, const struct fp *a, const struct fp *b, const struct fp *c,
+                    const struct fp *d);
 } field_table;
 
 extern field_table field;

@@ -23,8 +23,8 @@
         REDUCE;                                                                                              \
     }
 
-DEFINE_MUL(mul_fr, fr, 4, FR_MODULUS, FR_INV, fr_reduce_once(out->l, t, 0))
-DEFINE_MUL(mul_fp, fp, 6, FP_MODULUS, FP_INV, fp_reduce_once(out->l, t))
+DEFINE_MUL(mul_fr, fr, 4, FR_MODULUS, FR_INV, limbs_reduce_once(out->l, t, FR_MODULUS.l, 4))
+DEFINE_MUL(mul_fp, fp, 6, FP_MODULUS, FP_INV, limbs_reduce_once(out->l, t, FP_MODULUS.l, 6))
 
 static void sqr_fr(fr *out, const fr *a) {
     mul_fr(out, a, a);
@@ -33,9 +33,16 @@ static void sqr_fp(fp *out, const fp *a) {
     mul_fp(out, a, a);
 }
 
+static void dot2_fp(fp *out, const fp *a, const fp *b, const fp *c, const fp *d) {
+    fp t;
+    mul_fp(&t, a, b);
+    mul_fp(out, c, d);
+    fp_add(out, out, &t);
+}
+
 const field_table field_portable = {.name = "portable",
                                     .isa = CPU_PORTABLE,
                                     .fr_mul = mul_fr,
                                     .fr_sqr = sqr_fr,
                                     .fp_mul = mul_fp,
-                                    .fp_sqr = sqr_fp};
+                                    .fp_sqr = sqr_fp, .fp_dot2 = dot2_fp};

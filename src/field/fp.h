@@ -14,6 +14,7 @@
 
 #include "field/field.h"
 #include "field/limbs.h"
+#include "field/limbs_x86.h"
 
 typedef struct fp {
     uint64_t l[6];
@@ -45,25 +46,20 @@ static inline bool fp_is_one(const fp *a) {
     return fp_eq(a, &FP_ONE);
 }
 
-/* out = t - p if t >= p, where t < 2p (2p < 2^384, so there is no carry). */
-static inline void fp_reduce_once(uint64_t out[6], const uint64_t t[6]) {
-    uint64_t borrow = 0, s[6];
-    for (int i = 0; i < 6; i++) s[i] = limb_sub(t[i], FP_MODULUS.l[i], &borrow);
-    uint64_t keep = (uint64_t)0 - borrow;
-    for (int i = 0; i < 6; i++) out[i] = (t[i] & keep) | (s[i] & ~keep);
-}
-
 static inline void fp_add(fp *out, const fp *a, const fp *b) {
-    uint64_t carry = 0, t[6];
-    for (int i = 0; i < 6; i++) t[i] = limb_add(a->l[i], b->l[i], &carry);
-    fp_reduce_once(out->l, t);
+#if defined(__x86_64__)
+    X86_LIMBS6_ADD_MOD(out->l, a->l, b->l, FP_MODULUS);
+#else
+    limbs_add_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
+#endif
 }
 
 static inline void fp_sub(fp *out, const fp *a, const fp *b) {
-    uint64_t borrow = 0, carry = 0, t[6];
-    for (int i = 0; i < 6; i++) t[i] = limb_sub(a->l[i], b->l[i], &borrow);
-    uint64_t mask = (uint64_t)0 - borrow;
-    for (int i = 0; i < 6; i++) out->l[i] = limb_add(t[i], FP_MODULUS.l[i] & mask, &carry);
+#if defined(__x86_64__)
+    X86_LIMBS6_SUB_MOD(out->l, a->l, b->l, FP_MODULUS);
+#else
+    limbs_sub_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
+#endif
 }
 
 static inline void fp_neg(fp *out, const fp *a) {
@@ -77,6 +73,10 @@ static inline void fp_mul(fp *out, const fp *a, const fp *b) {
 }
 static inline void fp_sqr(fp *out, const fp *a) {
     field.fp_sqr(out, a);
+}
+/* out = a b + c d, cheaper than two products. */
+static inline void fp_dot2(fp *out, const fp *a, const fp *b, const fp *c, const fp *d) {
+    field.fp_dot2(out, a, b, c, d);
 }
 
 void fp_from_u64(fp *out, uint64_t value);

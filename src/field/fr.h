@@ -15,6 +15,7 @@
 
 #include "field/field.h"
 #include "field/limbs.h"
+#include "field/limbs_x86.h"
 
 typedef struct fr {
     uint64_t l[4];
@@ -50,25 +51,20 @@ static inline bool fr_is_one(const fr *a) {
     return fr_eq(a, &FR_ONE);
 }
 
-/* out = t - r if t >= r, where t = carry * 2^256 + limbs < 2r. */
-static inline void fr_reduce_once(uint64_t out[4], const uint64_t t[4], uint64_t carry) {
-    uint64_t borrow = 0, s[4];
-    for (int i = 0; i < 4; i++) s[i] = limb_sub(t[i], FR_MODULUS.l[i], &borrow);
-    uint64_t keep = (uint64_t)0 - (uint64_t)(carry < borrow);
-    for (int i = 0; i < 4; i++) out[i] = (t[i] & keep) | (s[i] & ~keep);
-}
-
 static inline void fr_add(fr *out, const fr *a, const fr *b) {
-    uint64_t carry = 0, t[4];
-    for (int i = 0; i < 4; i++) t[i] = limb_add(a->l[i], b->l[i], &carry);
-    fr_reduce_once(out->l, t, carry);
+#if defined(__x86_64__)
+    X86_LIMBS4_ADD_MOD(out->l, a->l, b->l, FR_MODULUS);
+#else
+    limbs_add_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
+#endif
 }
 
 static inline void fr_sub(fr *out, const fr *a, const fr *b) {
-    uint64_t borrow = 0, carry = 0, t[4];
-    for (int i = 0; i < 4; i++) t[i] = limb_sub(a->l[i], b->l[i], &borrow);
-    uint64_t mask = (uint64_t)0 - borrow;
-    for (int i = 0; i < 4; i++) out->l[i] = limb_add(t[i], FR_MODULUS.l[i] & mask, &carry);
+#if defined(__x86_64__)
+    X86_LIMBS4_SUB_MOD(out->l, a->l, b->l, FR_MODULUS);
+#else
+    limbs_sub_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
+#endif
 }
 
 static inline void fr_neg(fr *out, const fr *a) {
