@@ -15,6 +15,20 @@
 #define FLAG_LARGER     0x20u
 #define FLAG_ALL        0xe0u
 
+static void curve_equation(COORD *y_squared, const COORD *x) {
+    COORD t;
+    F(sqr)(&t, x);
+    F(mul)(&t, &t, x);
+    F(add)(y_squared, &t, &CURVE_B);
+}
+
+static bool satisfies_equation(const AFFINE *p) {
+    COORD left, right;
+    curve_equation(&right, &p->x);
+    F(sqr)(&left, &p->y);
+    return F(eq)(&left, &right);
+}
+
 void P(generator)(AFFINE *out) {
     *out = GENERATOR;
 }
@@ -101,6 +115,21 @@ void P(to_affine_n)(AFFINE *out, const POINT *p, size_t n, COORD *scratch) {
     }
 }
 
+/* Y^2 = X^3 + b Z^6, or the identity. */
+static inline bool jacobian_on_curve(const POINT *p) {
+    if (P(is_identity)(p)) return true;
+    COORD left, right, t;
+    F(sqr)(&t, &p->z);
+    F(sqr)(&right, &t);
+    F(mul)(&right, &right, &t);
+    F(mul)(&right, &right, &CURVE_B);
+    F(sqr)(&t, &p->x);
+    F(mul)(&t, &t, &p->x);
+    F(add)(&right, &right, &t);
+    F(sqr)(&left, &p->y);
+    return F(eq)(&left, &right);
+}
+
 void P(neg)(POINT *out, const POINT *p) {
     out->x = p->x;
     F(neg)(&out->y, &p->y);
@@ -135,10 +164,11 @@ void P(dbl)(POINT *out, const POINT *p) {
     F(dbl)(&c, &c);
     F(dbl)(&c, &c);
     F(sub)(&out->y, &d, &c);
+    VERIFY_CHECK(jacobian_on_curve(out));
 }
 
-/* The shared end of both additions: h = U2 - U1, rr = 2 (S2 - S1), and z = Z1 Z2 h already in *out_z. */
-static void add_finish(POINT *out, const COORD *u1, const COORD *s1, const COORD *h, const COORD *rr) {
+/* The X and Y of both additions, from h = U2 - U1 and rr = 2 (S2 - S1). u1 and s1 may lie in *out. */
+static void add_xy(POINT *out, const COORD *u1, const COORD *s1, const COORD *h, const COORD *rr) {
     COORD i, j, v, t;
     F(dbl)(&i, h); /* I = (2 H)^2 */
     F(sqr)(&i, &i);
@@ -153,6 +183,7 @@ static void add_finish(POINT *out, const COORD *u1, const COORD *s1, const COORD
     F(sub)(&v, &v, &out->x); /* Y3 = r (V - X3) - 2 S1 J */
     F(mul)(&v, &v, rr);
     F(sub)(&out->y, &v, &t);
+    VERIFY_CHECK(jacobian_on_curve(out));
 }
 
 void P(add)(POINT *out, const POINT *p, const POINT *q) {
@@ -189,7 +220,7 @@ void P(add)(POINT *out, const POINT *p, const POINT *q) {
     F(sub)(&z, &z, &qz);
     F(mul)(&out->z, &z, &u2);
     F(dbl)(&s2, &s2);
-    add_finish(out, &u1, &s1, &u2, &s2);
+    add_xy(out, &u1, &s1, &u2, &s2);
 }
 
 void P(add_mixed)(POINT *out, const POINT *p, const AFFINE *q) {
@@ -201,13 +232,13 @@ void P(add_mixed)(POINT *out, const POINT *p, const AFFINE *q) {
         *out = *p;
         return;
     }
-    COORD zz, h, rr, x = p->x, y = p->y;
+    COORD zz, h, rr;
     F(sqr)(&zz, &p->z);
     F(mul)(&h, &q->x, &zz);
-    F(sub)(&h, &h, &x);
+    F(sub)(&h, &h, &p->x);
     F(mul)(&rr, &zz, &p->z);
     F(mul)(&rr, &rr, &q->y);
-    F(sub)(&rr, &rr, &y);
+    F(sub)(&rr, &rr, &p->y);
     if (F(is_zero)(&h)) {
         if (F(is_zero)(&rr)) {
             P(dbl)(out, p);
@@ -219,7 +250,7 @@ void P(add_mixed)(POINT *out, const POINT *p, const AFFINE *q) {
     F(mul)(&out->z, &p->z, &h);
     F(dbl)(&out->z, &out->z);
     F(dbl)(&rr, &rr);
-    add_finish(out, &x, &y, &h, &rr);
+    add_xy(out, &p->x, &p->y, &h, &rr);
 }
 
 /* Bits [at, at + count) of k, count <= 8; bits from 256 on are zero. */
@@ -284,20 +315,6 @@ static void mul_by_abs_x(POINT *out, const POINT *p) {
         if (CURVE_ABS_X >> i & 1) P(add)(&sum, &sum, &base);
     }
     *out = sum;
-}
-
-static void curve_equation(COORD *y_squared, const COORD *x) {
-    COORD t;
-    F(sqr)(&t, x);
-    F(mul)(&t, &t, x);
-    F(add)(y_squared, &t, &CURVE_B);
-}
-
-static bool satisfies_equation(const AFFINE *p) {
-    COORD left, right;
-    curve_equation(&right, &p->x);
-    F(sqr)(&left, &p->y);
-    return F(eq)(&left, &right);
 }
 
 bool P(on_curve)(const AFFINE *p) {

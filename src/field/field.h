@@ -25,7 +25,7 @@ typedef struct field_table {
                     const struct fp *d);
 } field_table;
 
-extern field_table field;
+extern field_table field __attribute__((visibility("hidden")));
 
 extern const field_table field_portable;
 extern const field_table field_adx; /* only on processors with BMI2 and ADX */

@@ -45,8 +45,8 @@ static const uint64_t fr_inv64 = FR_INV, fp_inv64 = FP_INV;
         SET("adcq", "16(%[a])", "t2", "t3") SET("adcq", "24(%[a])", "t3", "top") FIRST_END
 #define ROW4(B)                                                                                              \
     ROW(B)                                                                                                   \
-    COLUMN("(%[a])", "t0", "t1") COLUMN("8(%[a])", "t1", "t2") COLUMN("16(%[a])", "t2", "t3")                \
-        COLUMN("24(%[a])", "t3", "top") ROW_END
+    COLUMN("(%[a])", "t0", "t1")                                                                             \
+    COLUMN("8(%[a])", "t1", "t2") COLUMN("16(%[a])", "t2", "t3") COLUMN("24(%[a])", "t3", "top") ROW_END
 #define REDUCE4                                                                                              \
     REDUCE REDUCE_COLUMN("8", "t0", "t1", "t2") REDUCE_COLUMN("16", "t1", "t2", "t3")                        \
         REDUCE_END("24", "t2", "t3")
@@ -75,13 +75,16 @@ static void sqr_fr(fr *out, const fr *a) {
 
 #define FIRST6(A0, A1, A2, A3, A4, A5)                                                                       \
     FIRST(A0, "t0", "t1")                                                                                    \
-    SET("addq", A1, "t1", "t2") SET("adcq", A2, "t2", "t3") SET("adcq", A3, "t3", "t4")                      \
-        SET("adcq", A4, "t4", "t5") SET("adcq", A5, "t5", "top") FIRST_END
+    SET("addq", A1, "t1", "t2")                                                                              \
+    SET("adcq", A2, "t2", "t3")                                                                              \
+    SET("adcq", A3, "t3", "t4") SET("adcq", A4, "t4", "t5") SET("adcq", A5, "t5", "top") FIRST_END
 #define FIRST6_A FIRST6("(%[a])", "8(%[a])", "16(%[a])", "24(%[a])", "32(%[a])", "40(%[a])")
 #define COLUMNS6(A)                                                                                          \
     COLUMN("(%[" A "])", "t0", "t1")                                                                         \
-    COLUMN("8(%[" A "])", "t1", "t2") COLUMN("16(%[" A "])", "t2", "t3") COLUMN("24(%[" A "])", "t3", "t4")  \
-        COLUMN("32(%[" A "])", "t4", "t5") COLUMN("40(%[" A "])", "t5", "top") ROW_END
+    COLUMN("8(%[" A "])", "t1", "t2")                                                                        \
+    COLUMN("16(%[" A "])", "t2", "t3")                                                                       \
+    COLUMN("24(%[" A "])", "t3", "t4") COLUMN("32(%[" A "])", "t4", "t5")                                    \
+        COLUMN("40(%[" A "])", "t5", "top") ROW_END
 #define REDUCE6                                                                                              \
     REDUCE REDUCE_COLUMN("8", "t0", "t1", "t2") REDUCE_COLUMN("16", "t1", "t2", "t3")                        \
         REDUCE_COLUMN("24", "t2", "t3", "t4") REDUCE_COLUMN("32", "t3", "t4", "t5")                          \

@@ -1,43 +1,69 @@
 /*
- * Montgomery multiplication in portable C: operand scanning (CIOS), one reduction step per limb. Both moduli
- * leave the top bit of the highest limb free, so the running sum never exceeds n + 1 limbs (the "no-carry"
- * condition of the gnark authors) and one conditional subtraction ends it.
+ * Montgomery multiplication in portable C: operand scanning, one reduction step per limb. Both moduli leave
+ * the top bit of the highest limb free, so the running sum stays below 2^(64 n) between rows (the "no-carry"
+ * condition of the gnark authors), and below 3 p < 2^384 for two products; one conditional subtraction ends
+ * it. This file is compiled without vectorization: word stores met by vector loads stall.
  */
 #include "field/fp.h"
 #include "field/fr.h"
 
-#define DEFINE_MUL(NAME, TYPE, N, MODULUS, INV, REDUCE)                                                      \
-    static void NAME(TYPE *out, const TYPE *a, const TYPE *b) {                                              \
-        uint64_t t[N] = {0};                                                                                 \
-        for (int i = 0; i < (N); i++) {                                                                      \
-            uint64_t carry = 0, fold = 0;                                                                    \
-            uint64_t low = limb_mac(a->l[i], b->l[0], t[0], &carry);                                         \
-            uint64_t q = low * (INV);                                                                        \
-            (void)limb_mac(q, MODULUS.l[0], low, &fold);                                                     \
-            for (int j = 1; j < (N); j++) {                                                                  \
-                uint64_t sum = limb_mac(a->l[i], b->l[j], t[j], &carry);                                     \
-                t[j - 1] = limb_mac(q, MODULUS.l[j], sum, &fold);                                            \
-            }                                                                                                \
-            t[(N)-1] = carry + fold;                                                                         \
-        }                                                                                                    \
-        REDUCE;                                                                                              \
-    }
+#define INLINE static inline __attribute__((always_inline))
 
-DEFINE_MUL(mul_fr, fr, 4, FR_MODULUS, FR_INV, limbs_reduce_once(out->l, t, FR_MODULUS.l, 4))
-DEFINE_MUL(mul_fp, fp, 6, FP_MODULUS, FP_INV, limbs_reduce_once(out->l, t, FP_MODULUS.l, 6))
+/* t += a * b; t has n + 1 limbs. */
+INLINE void add_row(uint64_t *t, uint64_t a, const uint64_t *b, int n) {
+    uint64_t carry = 0;
+#pragma GCC unroll 6
+    for (int j = 0; j < n; j++) t[j] = limb_mac(a, b[j], t[j], &carry);
+    t[n] += carry;
+}
+
+/* t = (t + q m) / 2^64, with the q that makes it exact. The highest limb becomes zero. */
+INLINE void reduce_row(uint64_t *t, const uint64_t *m, uint64_t inv, int n) {
+    uint64_t q = t[0] * inv, carry = 0;
+    (void)limb_mac(q, m[0], t[0], &carry);
+#pragma GCC unroll 6
+    for (int j = 1; j < n; j++) t[j - 1] = limb_mac(q, m[j], t[j], &carry);
+    t[n - 1] = t[n] + carry;
+    t[n] = 0;
+}
+
+static void mul_fr(fr *out, const fr *a, const fr *b) {
+    uint64_t t[5] = {0};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        add_row(t, a->l[i], b->l, 4);
+        reduce_row(t, FR_MODULUS.l, FR_INV, 4);
+    }
+    limbs_reduce_once(out->l, t, FR_MODULUS.l, 4);
+}
 
 static void sqr_fr(fr *out, const fr *a) {
     mul_fr(out, a, a);
 }
+
+static void mul_fp(fp *out, const fp *a, const fp *b) {
+    uint64_t t[7] = {0};
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) {
+        add_row(t, a->l[i], b->l, 6);
+        reduce_row(t, FP_MODULUS.l, FP_INV, 6);
+    }
+    limbs_reduce_once(out->l, t, FP_MODULUS.l, 6);
+}
+
 static void sqr_fp(fp *out, const fp *a) {
     mul_fp(out, a, a);
 }
 
 static void dot2_fp(fp *out, const fp *a, const fp *b, const fp *c, const fp *d) {
-    fp t;
-    mul_fp(&t, a, b);
-    mul_fp(out, c, d);
-    fp_add(out, out, &t);
+    uint64_t t[7] = {0};
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) {
+        add_row(t, a->l[i], b->l, 6);
+        add_row(t, c->l[i], d->l, 6);
+        reduce_row(t, FP_MODULUS.l, FP_INV, 6);
+    }
+    limbs_reduce_once(out->l, t, FP_MODULUS.l, 6);
 }
 
 const field_table field_portable = {.name = "portable",
@@ -45,4 +71,5 @@ const field_table field_portable = {.name = "portable",
                                     .fr_mul = mul_fr,
                                     .fr_sqr = sqr_fr,
                                     .fp_mul = mul_fp,
-                                    .fp_sqr = sqr_fp, .fp_dot2 = dot2_fp};
+                                    .fp_sqr = sqr_fp,
+                                    .fp_dot2 = dot2_fp};

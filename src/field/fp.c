@@ -61,10 +61,28 @@ bool fp_is_lexicographically_larger(const fp *a) {
 }
 
 void fp_pow(fp *out, const fp *a, const uint64_t *e, size_t limbs) {
-    fp base = *a, result = FP_ONE;
-    for (size_t i = 64 * limbs; i-- > 0;) {
-        fp_sqr(&result, &result);
-        if (e[i / 64] >> (i % 64) & 1) fp_mul(&result, &result, &base);
+    enum { WIDTH = 5 };
+    /* Sliding windows: each ends in a one bit and holds at most WIDTH bits; odd[i] = a^(2 i + 1). */
+    fp odd[1 << (WIDTH - 1)], square, result = FP_ONE;
+    odd[0] = *a;
+    fp_sqr(&square, a);
+    for (size_t i = 1; i < sizeof odd / sizeof odd[0]; i++) fp_mul(&odd[i], &odd[i - 1], &square);
+    bool started = false;
+    for (size_t i = 64 * limbs; i > 0;) {
+        if (!(e[(i - 1) / 64] >> ((i - 1) % 64) & 1)) {
+            if (started) fp_sqr(&result, &result);
+            i--;
+            continue;
+        }
+        size_t end = i > WIDTH ? i - WIDTH : 0; /* the window is bits end .. i - 1 */
+        while (!(e[end / 64] >> (end % 64) & 1)) end++;
+        unsigned window = 0;
+        for (; i > end; i--) {
+            window = 2 * window + (unsigned)(e[(i - 1) / 64] >> ((i - 1) % 64) & 1);
+            if (started) fp_sqr(&result, &result);
+        }
+        fp_mul(&result, &result, &odd[window / 2]);
+        started = true;
     }
     *out = result;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/verify.h"
 #include "field/field.h"
 #include "field/limbs.h"
 #include "field/limbs_x86.h"
@@ -34,6 +35,10 @@ static const fp FP_R2 = {{0xf4df1f341c341746u, 0x0a76e6a609d104f1u, 0x8de5476c4c
                           0x9a793e85b519952du, 0x11988fe592cae3aau}};
 #define FP_INV 0x89f3fffcfffcfffdu /* -p^-1 mod 2^64 */
 
+/* Below the modulus, as every element must be. */
+static inline bool fp_is_reduced(const fp *a) {
+    return limbs_less(a->l, FP_MODULUS.l, 6);
+}
 static inline bool fp_is_zero(const fp *a) {
     return (a->l[0] | a->l[1] | a->l[2] | a->l[3] | a->l[4] | a->l[5]) == 0;
 }
@@ -47,19 +52,23 @@ static inline bool fp_is_one(const fp *a) {
 }
 
 static inline void fp_add(fp *out, const fp *a, const fp *b) {
+    VERIFY_CHECK(fp_is_reduced(a) && fp_is_reduced(b));
 #if defined(__x86_64__)
     X86_LIMBS6_ADD_MOD(out->l, a->l, b->l, FP_MODULUS);
 #else
     limbs_add_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
 #endif
+    VERIFY_CHECK(fp_is_reduced(out));
 }
 
 static inline void fp_sub(fp *out, const fp *a, const fp *b) {
+    VERIFY_CHECK(fp_is_reduced(a) && fp_is_reduced(b));
 #if defined(__x86_64__)
     X86_LIMBS6_SUB_MOD(out->l, a->l, b->l, FP_MODULUS);
 #else
     limbs_sub_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
 #endif
+    VERIFY_CHECK(fp_is_reduced(out));
 }
 
 static inline void fp_neg(fp *out, const fp *a) {
@@ -69,14 +78,20 @@ static inline void fp_dbl(fp *out, const fp *a) {
     fp_add(out, a, a);
 }
 static inline void fp_mul(fp *out, const fp *a, const fp *b) {
+    VERIFY_CHECK(fp_is_reduced(a) && fp_is_reduced(b));
     field.fp_mul(out, a, b);
+    VERIFY_CHECK(fp_is_reduced(out));
 }
 static inline void fp_sqr(fp *out, const fp *a) {
+    VERIFY_CHECK(fp_is_reduced(a));
     field.fp_sqr(out, a);
+    VERIFY_CHECK(fp_is_reduced(out));
 }
 /* out = a b + c d, cheaper than two products. */
 static inline void fp_dot2(fp *out, const fp *a, const fp *b, const fp *c, const fp *d) {
+    VERIFY_CHECK(fp_is_reduced(a) && fp_is_reduced(b) && fp_is_reduced(c) && fp_is_reduced(d));
     field.fp_dot2(out, a, b, c, d);
+    VERIFY_CHECK(fp_is_reduced(out));
 }
 
 void fp_from_u64(fp *out, uint64_t value);

@@ -58,7 +58,9 @@ void fr_to_bytes(uint8_t bytes[32], const fr *a) {
 
 void fr_pow(fr *out, const fr *a, const fr_repr *e) {
     fr base = *a, result = FR_ONE;
-    for (int i = 255; i >= 0; i--) {
+    int top = 255;
+    while (top >= 0 && !(e->l[top / 64] >> (top % 64) & 1)) top--;
+    for (int i = top; i >= 0; i--) {
         fr_sqr(&result, &result);
         if (e->l[i / 64] >> (i % 64) & 1) fr_mul(&result, &result, &base);
     }
@@ -69,7 +71,7 @@ void fr_pow_u64(fr *out, const fr *a, uint64_t e) {
     fr base = *a, result = FR_ONE;
     for (; e; e >>= 1) {
         if (e & 1) fr_mul(&result, &result, &base);
-        fr_sqr(&base, &base);
+        if (e > 1) fr_sqr(&base, &base);
     }
     *out = result;
 }

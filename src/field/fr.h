@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/verify.h"
 #include "field/field.h"
 #include "field/limbs.h"
 #include "field/limbs_x86.h"
@@ -41,6 +42,10 @@ static const fr FR_MINUS_ONE = {
     {0xfffffffd00000003u, 0xfb38ec08fffb13fcu, 0x99ad88181ce5880fu, 0x5bc8f5f97cd877d8u}};
 #define FR_INV 0xfffffffeffffffffu /* -r^-1 mod 2^64 */
 
+/* Below the modulus, as every element must be. */
+static inline bool fr_is_reduced(const fr *a) {
+    return limbs_less(a->l, FR_MODULUS.l, 4);
+}
 static inline bool fr_is_zero(const fr *a) {
     return (a->l[0] | a->l[1] | a->l[2] | a->l[3]) == 0;
 }
@@ -52,19 +57,23 @@ static inline bool fr_is_one(const fr *a) {
 }
 
 static inline void fr_add(fr *out, const fr *a, const fr *b) {
+    VERIFY_CHECK(fr_is_reduced(a) && fr_is_reduced(b));
 #if defined(__x86_64__)
     X86_LIMBS4_ADD_MOD(out->l, a->l, b->l, FR_MODULUS);
 #else
     limbs_add_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
 #endif
+    VERIFY_CHECK(fr_is_reduced(out));
 }
 
 static inline void fr_sub(fr *out, const fr *a, const fr *b) {
+    VERIFY_CHECK(fr_is_reduced(a) && fr_is_reduced(b));
 #if defined(__x86_64__)
     X86_LIMBS4_SUB_MOD(out->l, a->l, b->l, FR_MODULUS);
 #else
     limbs_sub_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
 #endif
+    VERIFY_CHECK(fr_is_reduced(out));
 }
 
 static inline void fr_neg(fr *out, const fr *a) {
@@ -74,10 +83,14 @@ static inline void fr_dbl(fr *out, const fr *a) {
     fr_add(out, a, a);
 }
 static inline void fr_mul(fr *out, const fr *a, const fr *b) {
+    VERIFY_CHECK(fr_is_reduced(a) && fr_is_reduced(b));
     field.fr_mul(out, a, b);
+    VERIFY_CHECK(fr_is_reduced(out));
 }
 static inline void fr_sqr(fr *out, const fr *a) {
+    VERIFY_CHECK(fr_is_reduced(a));
     field.fr_sqr(out, a);
+    VERIFY_CHECK(fr_is_reduced(out));
 }
 
 void fr_from_u64(fr *out, uint64_t value);
