@@ -56,23 +56,23 @@ static void g1_equals_mul(void **state) {
     g1 point;
     fr_repr k[96];
     g1_affine out[96];
-    void *scratch = malloc(FIXED_BASE_G1_SCRATCH);
+    void *scratch = aligned_alloc(64, fixed_base_scratch_bytes(msm_kernel_g1()));
     uint64_t rng = 1;
     g1_generator(&base);
     for (size_t m = 0; m < sizeof multiples / sizeof multiples[0]; m++) {
-        fixed_base_g1 t;
-        assert_int_equal(fixed_base_g1_create(&t, &base, multiples[m], NULL, NULL), CUZK_OK);
+        fixed_base t;
+        assert_int_equal(fixed_base_create(&t, msm_kernel_g1(), &base, multiples[m], NULL, NULL), CUZK_OK);
         size_t n = edge_scalars(k, t.bits, t.windows);
         for (; n < 96; n++) random_scalar(&k[n], &rng);
-        fixed_base_g1_mul(out, &t, k, n, scratch);
+        fixed_base_mul(out, &t, k, n, scratch);
         for (size_t i = 0; i < n; i++) {
             g1_from_affine(&point, &base);
             g1_mul(&point, &point, &k[i]);
             g1_to_affine(&expected, &point);
             assert_true(g1_affine_eq(&out[i], &expected));
         }
-        fixed_base_g1_mul(out, &t, k, 0, scratch);
-        fixed_base_g1_free(&t);
+        fixed_base_mul(out, &t, k, 0, scratch);
+        fixed_base_free(&t);
     }
     free(scratch);
     assert_int_equal(mem_in_use(), 0);
@@ -84,22 +84,22 @@ static void g2_equals_mul(void **state) {
     g2 point;
     fr_repr k[80];
     g2_affine out[80];
-    void *scratch = malloc(FIXED_BASE_G2_SCRATCH);
+    void *scratch = aligned_alloc(64, fixed_base_scratch_bytes(msm_kernel_g2()));
     uint64_t rng = 2;
     g2_generator(&base);
     for (size_t m = 0; m < sizeof multiples / sizeof multiples[0]; m += 2) {
-        fixed_base_g2 t;
-        assert_int_equal(fixed_base_g2_create(&t, &base, multiples[m], NULL, NULL), CUZK_OK);
+        fixed_base t;
+        assert_int_equal(fixed_base_create(&t, msm_kernel_g2(), &base, multiples[m], NULL, NULL), CUZK_OK);
         size_t n = edge_scalars(k, t.bits, t.windows);
         for (; n < 80; n++) random_scalar(&k[n], &rng);
-        fixed_base_g2_mul(out, &t, k, n, scratch);
+        fixed_base_mul(out, &t, k, n, scratch);
         for (size_t i = 0; i < n; i++) {
             g2_from_affine(&point, &base);
             g2_mul(&point, &point, &k[i]);
             g2_to_affine(&expected, &point);
             assert_true(g2_affine_eq(&out[i], &expected));
         }
-        fixed_base_g2_free(&t);
+        fixed_base_free(&t);
     }
     free(scratch);
 }
@@ -111,15 +111,15 @@ static void large_table(void **state) {
     g1_affine base, expected;
     assert_int_equal(pool_create(&p, 3, NULL), CUZK_OK);
     g1_generator(&base);
-    fixed_base_g1 t;
-    assert_int_equal(fixed_base_g1_create(&t, &base, 200000, p, NULL), CUZK_OK);
+    fixed_base t;
+    assert_int_equal(fixed_base_create(&t, msm_kernel_g1(), &base, 200000, p, NULL), CUZK_OK);
     assert_true(t.bits > 10);
     fr_repr *k = malloc(FIXED_BASE_BATCH * sizeof *k);
     g1_affine *out = malloc(FIXED_BASE_BATCH * sizeof *out);
-    void *scratch = malloc(FIXED_BASE_G1_SCRATCH);
+    void *scratch = aligned_alloc(64, fixed_base_scratch_bytes(msm_kernel_g1()));
     uint64_t rng = 3;
     for (size_t i = 0; i < FIXED_BASE_BATCH; i++) random_scalar(&k[i], &rng);
-    fixed_base_g1_mul(out, &t, k, FIXED_BASE_BATCH, scratch);
+    fixed_base_mul(out, &t, k, FIXED_BASE_BATCH, scratch);
     for (size_t i = 0; i < FIXED_BASE_BATCH; i += 13) {
         g1 point;
         g1_from_affine(&point, &base);
@@ -130,20 +130,20 @@ static void large_table(void **state) {
     free(scratch);
     free(out);
     free(k);
-    fixed_base_g1_free(&t);
+    fixed_base_free(&t);
     pool_destroy(p);
 }
 
 static void no_memory(void **state) {
     (void)state;
     cuzk_error err;
-    fixed_base_g2 t;
+    fixed_base t;
     g2_affine base;
     g2_generator(&base);
     mem_set_budget(1000);
-    assert_int_equal(fixed_base_g2_create(&t, &base, 1, NULL, &err), CUZK_ERR_RESOURCES);
+    assert_int_equal(fixed_base_create(&t, msm_kernel_g2(), &base, 1, NULL, &err), CUZK_ERR_RESOURCES);
     mem_set_budget(0);
-    fixed_base_g2_free(&t);
+    fixed_base_free(&t);
 }
 
 int main(void) {

@@ -1,42 +1,34 @@
 /*
- * Many multiples of one point: tables of all signed digits of every window, so that a multiple costs one
- * affine addition a window, and inversions shared by a whole batch.
+ * Many multiples of one point, over the kernels of msm/: a table of all signed digits of every window, so
+ * that a multiple costs one affine addition a window, in batches that share their inversions.
  */
 #ifndef CUZK_GROTH16_FIXED_BASE_H
 #define CUZK_GROTH16_FIXED_BASE_H
 
 #include "base/pool.h"
-#include "curve/g1.h"
-#include "curve/g2.h"
+#include "msm/kernel.h"
 
 /* The most scalars one call takes; fewer share their inversions less well. */
-#define FIXED_BASE_BATCH 2048u
+#define FIXED_BASE_BATCH 1024u
 
-typedef struct fixed_base_g1 {
-    g1_affine *table; /* windows rows of 2^(bits-1): entry d-1 of row j is d * 2^(bits*j) * base */
+typedef struct fixed_base {
+    const msm_kernel *kernel;
+    /* windows rows of 2^(bits-1) points of the kernel: entry d-1 of row j is d * 2^(bits*j) * base */
+    uint8_t *table;
     unsigned bits, windows;
-} fixed_base_g1;
+} fixed_base;
 
-typedef struct fixed_base_g2 {
-    g2_affine *table;
-    unsigned bits, windows;
-} fixed_base_g2;
+/* `kernel` is msm_kernel_g1() or msm_kernel_g2(), base a g1_affine or g2_affine that is not the identity. The
+ * table has a size that pays for about `multiples` multiplications, at most 2^19 points, and comes from
+ * mem_big_alloc. */
+cuzk_code fixed_base_create(fixed_base *out, const msm_kernel *kernel, const void *base, uint64_t multiples,
+                            pool *p, cuzk_error *err);
+void fixed_base_free(fixed_base *t);
 
-/* Tables of a size that pays for about `multiples` multiplications, at most 48 MiB for G1 and 96 MiB for G2,
- * from mem_big_alloc. base is not the identity. */
-cuzk_code fixed_base_g1_create(fixed_base_g1 *out, const g1_affine *base, uint64_t multiples, pool *p,
-                               cuzk_error *err);
-cuzk_code fixed_base_g2_create(fixed_base_g2 *out, const g2_affine *base, uint64_t multiples, pool *p,
-                               cuzk_error *err);
-void fixed_base_g1_free(fixed_base_g1 *t);
-void fixed_base_g2_free(fixed_base_g2 *t);
+/* Bytes of scratch that one call needs, aligned to 64. */
+size_t fixed_base_scratch_bytes(const msm_kernel *kernel);
 
-/* Scratch of one call, for one thread at a time. */
-#define FIXED_BASE_G1_SCRATCH (FIXED_BASE_BATCH * 112u)
-#define FIXED_BASE_G2_SCRATCH (FIXED_BASE_BATCH * 208u)
-
-/* out[i] = k[i] * base for n <= FIXED_BASE_BATCH plain integers below r. */
-void fixed_base_g1_mul(g1_affine *out, const fixed_base_g1 *t, const fr_repr *k, size_t n, void *scratch);
-void fixed_base_g2_mul(g2_affine *out, const fixed_base_g2 *t, const fr_repr *k, size_t n, void *scratch);
+/* out[i] = k[i] * base, affine, for n <= FIXED_BASE_BATCH plain integers below r. */
+void fixed_base_mul(void *out, const fixed_base *t, const fr_repr *k, size_t n, void *scratch);
 
 #endif

@@ -25,8 +25,8 @@ typedef struct slot {
         g1_affine g1[FIXED_BASE_BATCH];
         g2_affine g2[FIXED_BASE_BATCH];
     } points;
-    uint8_t scratch[FIXED_BASE_G2_SCRATCH] __attribute__((aligned(64)));
     atomic_flag busy;
+    _Alignas(64) uint8_t scratch[]; /* for fixed_base_mul in either group */
 } slot;
 
 /* The scalars of a section: values[i], or factor * base^i when values is NULL. */
@@ -43,10 +43,9 @@ typedef struct setup {
     file_writer params, vk;
     qap q;
     srs_shape shape;
-    fixed_base_g1 g1_table;
-    fixed_base_g2 g2_table;
-    slot *slots; /* one a thread */
-    unsigned slot_count;
+    fixed_base table; /* of the generator in use */
+    uint8_t *slots;   /* one a thread */
+    size_t slot_bytes, slot_count;
     uint8_t *chunk; /* encoded points, before they are written */
     size_t chunk_points;
     uint64_t units_done, units;
@@ -90,8 +89,10 @@ static cuzk_code check_waste(const toxic_waste *w, cuzk_error *err) {
 
 /* No more threads run a loop at once than the pool has, so one slot is always free. */
 static slot *take_slot(setup *s) {
-    for (unsigned i = 0;; i = (i + 1) % s->slot_count)
-        if (!atomic_flag_test_and_set(&s->slots[i].busy)) return &s->slots[i];
+    for (size_t i = 0;; i = (i + 1) % s->slot_count) {
+        slot *candidate = (slot *)(s->slots + i * s->slot_bytes);
+        if (!atomic_flag_test_and_set(&candidate->busy)) return candidate;
+    }
 }
 
 static void release_slot(slot *taken) {
@@ -117,7 +118,7 @@ static void make_g1(void *ctx, size_t begin, size_t end) {
     slot *mine = take_slot(job->s);
     size_t n = end - begin;
     take_scalars(mine->scalars, job->source, job->first + begin, n);
-    fixed_base_g1_mul(mine->points.g1, &job->s->g1_table, mine->scalars, n, mine->scratch);
+    fixed_base_mul(mine->points.g1, &job->s->table, mine->scalars, n, mine->scratch);
     uint8_t *out = job->s->chunk + begin * G1_UNCOMPRESSED;
     for (size_t i = 0; i < n; i++) g1_encode(out + i * G1_UNCOMPRESSED, &mine->points.g1[i]);
     release_slot(mine);
@@ -128,7 +129,7 @@ static void make_g2(void *ctx, size_t begin, size_t end) {
     slot *mine = take_slot(job->s);
     size_t n = end - begin;
     take_scalars(mine->scalars, job->source, job->first + begin, n);
-    fixed_base_g2_mul(mine->points.g2, &job->s->g2_table, mine->scalars, n, mine->scratch);
+    fixed_base_mul(mine->points.g2, &job->s->table, mine->scalars, n, mine->scratch);
     uint8_t *out = job->s->chunk + begin * G2_UNCOMPRESSED;
     for (size_t i = 0; i < n; i++) g2_encode(out + i * G2_UNCOMPRESSED, &mine->points.g2[i]);
     release_slot(mine);
@@ -239,7 +240,7 @@ static cuzk_code write_vk(setup *s, const g1_affine *g1_base, const g2_affine *g
         for (size_t i = 0; i < k.ic_count; i += FIXED_BASE_BATCH) {
             size_t n = k.ic_count - i < FIXED_BASE_BATCH ? k.ic_count - i : FIXED_BASE_BATCH;
             take_scalars(mine->scalars, &source, i, n);
-            fixed_base_g1_mul(k.ic + i, &s->g1_table, mine->scalars, n, mine->scratch);
+            fixed_base_mul(k.ic + i, &s->table, mine->scalars, n, mine->scratch);
         }
         release_slot(mine);
         vk_encode(bytes, &k);
@@ -257,9 +258,13 @@ static cuzk_code allocate_buffers(setup *s) {
     void *memory;
     s->slot_count = pool_threads(s->p);
     s->chunk_points = (size_t)FIXED_BASE_BATCH * (s->slot_count > 4 ? 4 * s->slot_count : 16);
-    TRY(mem_big_alloc(&memory, s->slot_count * sizeof(slot), "the scratch of the threads", s->err));
+    size_t g1_bytes = fixed_base_scratch_bytes(msm_kernel_g1()),
+           g2_bytes = fixed_base_scratch_bytes(msm_kernel_g2());
+    s->slot_bytes = sizeof(slot) + (g1_bytes > g2_bytes ? g1_bytes : g2_bytes);
+    TRY(mem_big_alloc(&memory, s->slot_count * s->slot_bytes, "the scratch of the threads", s->err));
     s->slots = memory;
-    for (unsigned i = 0; i < s->slot_count; i++) atomic_flag_clear(&s->slots[i].busy);
+    for (size_t i = 0; i < s->slot_count; i++)
+        atomic_flag_clear(&((slot *)(s->slots + i * s->slot_bytes))->busy);
     TRY(mem_big_alloc(&memory, s->chunk_points * G2_UNCOMPRESSED, "points to be written", s->err));
     s->chunk = memory;
     return CUZK_OK;
@@ -267,8 +272,8 @@ static cuzk_code allocate_buffers(setup *s) {
 
 static cuzk_code write_g1_sections(setup *s, const g1_affine *base, const g2_affine *g2_base) {
     uint64_t h = ((uint64_t)1 << s->shape.log_domain) - 1;
-    TRY(fixed_base_g1_create(&s->g1_table, base, h + s->shape.inputs + s->shape.aux + s->shape.a + s->shape.b,
-                             s->p, s->err));
+    TRY(fixed_base_create(&s->table, msm_kernel_g1(), base,
+                          h + s->shape.inputs + s->shape.aux + s->shape.a + s->shape.b, s->p, s->err));
     TRY(write_vk(s, base, g2_base));
 
     /* h_i = tau^i (tau^m - 1) / delta */
@@ -287,7 +292,7 @@ static cuzk_code write_g1_sections(setup *s, const g1_affine *base, const g2_aff
     TRY(write_section(s, &l, s->shape.aux, &in_g1));
     TRY(write_section(s, &a, s->shape.a, &in_g1));
     TRY(write_section(s, &b, s->shape.b, &in_g1));
-    fixed_base_g1_free(&s->g1_table);
+    fixed_base_free(&s->table);
     return CUZK_OK;
 }
 
@@ -312,7 +317,7 @@ static cuzk_code run(setup *s, const r1cs_circuit *circuit, const char *params_p
     g1_generator(&g1_base);
     g2_generator(&g2_base);
     TRY(write_g1_sections(s, &g1_base, &g2_base));
-    TRY(fixed_base_g2_create(&s->g2_table, &g2_base, s->shape.b, s->p, s->err));
+    TRY(fixed_base_create(&s->table, msm_kernel_g2(), &g2_base, s->shape.b, s->p, s->err));
     scalar_source b = {.values = s->q.v};
     TRY(write_section(s, &b, s->shape.b, &in_g2));
     TRY(progress_report(s->progress, "points", s->units, s->units, s->err));
@@ -324,10 +329,9 @@ cuzk_code groth16_setup(const r1cs_circuit *circuit, const toxic_waste *waste, c
                         const char *vk_path, pool *p, const cuzk_progress *progress, cuzk_error *err) {
     setup s = {.waste = waste, .p = p, .progress = progress, .err = err};
     cuzk_code code = run(&s, circuit, params_path, vk_path);
-    fixed_base_g1_free(&s.g1_table);
-    fixed_base_g2_free(&s.g2_table);
-    if (s.slots) mem_wipe(s.slots, s.slot_count * sizeof(slot));
-    mem_big_free(s.slots, s.slot_count * sizeof(slot));
+    fixed_base_free(&s.table);
+    if (s.slots) mem_wipe(s.slots, s.slot_count * s.slot_bytes);
+    mem_big_free(s.slots, s.slot_count * s.slot_bytes);
     mem_big_free(s.chunk, s.chunk_points * G2_UNCOMPRESSED);
     qap_free(&s.q);
     file_write_abort(&s.vk);

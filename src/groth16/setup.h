@@ -22,8 +22,8 @@ void toxic_waste_wipe(toxic_waste *w);
  * or not at all. An element of the waste that is zero, or a tau on the domain (tau^m = 1), is CUZK_ERR_USAGE;
  * a circuit with an aux variable that occurs nowhere is CUZK_ERR_INTERNAL.
  *
- * Memory: 96 bytes a variable, tables of at most 96 MiB, and some megabytes a thread, from mem_big_alloc.
- * Progress phases "constraints" and "points" (in units of about equal time). */
+ * Memory: 96 bytes a variable, tables of at most 2^19 points, and some megabytes a thread, from
+ * mem_big_alloc. Progress phases "constraints" and "points" (in units of about equal time). */
 cuzk_code groth16_setup(const r1cs_circuit *circuit, const toxic_waste *waste, const char *params_path,
                         const char *vk_path, pool *p, const cuzk_progress *progress, cuzk_error *err);
 
