@@ -17,7 +17,7 @@ static bool read_u64(const char *text, uint64_t *value, const char **rest) {
 
 uint64_t option_u64(const char *text, uint64_t low, uint64_t high, const char *option,
                     const struct argp_state *s) {
-    uint64_t value;
+    uint64_t value = 0;
     const char *rest;
     if (!read_u64(text, &value, &rest) || *rest || value < low || value > high)
         argp_error(s, "%s: '%s', expected a whole number from %llu to %llu", option, text,

@@ -1,0 +1,42 @@
+/* What a benchmark measured, and showing it: a table for people, JSON for programs (bench/README.md, "The
+ * output"). */
+#ifndef CUZK_BENCH_REPORT_H
+#define CUZK_BENCH_REPORT_H
+
+#include "command.h"
+
+#define BENCH_MAX_REPEAT  100u
+#define BENCH_MAX_RESULTS 64u
+
+typedef struct bench_clock {
+    double wall, cpu;
+} bench_clock;
+
+typedef struct bench_result {
+    const char *work;
+    const char *variant; /* the code variant measured, "" when it is the chosen one */
+    uint64_t n;          /* size, as the other programs under bench/ give it */
+    uint64_t items;      /* what a time per item is divided by */
+    unsigned threads;
+    unsigned repeat; /* seconds[0 .. repeat) are filled */
+    double seconds[BENCH_MAX_REPEAT], cpu_seconds[BENCH_MAX_REPEAT];
+    char checksum[2 * 96 + 1];
+} bench_result;
+
+typedef struct bench_report {
+    uint64_t seed;
+    unsigned threads;
+    const char *variant; /* chosen for this processor */
+    unsigned count;
+    bench_result results[BENCH_MAX_RESULTS];
+} bench_report;
+
+bench_clock bench_start(void);
+/* Append the time since start, of the wall clock and of all threads of the process. */
+void bench_stop(bench_result *result, bench_clock start);
+
+void bench_print_table(const bench_report *report);
+/* On stdout, or to path when it is not NULL. */
+cuzk_code bench_print_json(const bench_report *report, const char *path, cuzk_error *err);
+
+#endif
