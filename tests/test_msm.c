@@ -238,7 +238,7 @@ static void uniform_scalars(void **state) {
     random_scalar(&k[11]);
     for (size_t at = 0; at < 2; at++)
         for (size_t i = 0; i < 12; i++) {
-            sum s = make_sum(at == 0 ? 3000 : 1100);
+            sum s = make_sum(at == 0 ? 1500 : 700);
             for (size_t j = 0; j < s.n; j++) s.k[j] = k[i];
             check(groups[at], &s);
             free_sum(&s);
@@ -267,7 +267,7 @@ static void mixtures(void **state) {
     (void)state;
     for (size_t at = 0; at < 2; at++)
         for (int kind = 0; kind < 8; kind++) {
-            sum s = make_sum(at == 0 ? 6001 : 2503);
+            sum s = make_sum(at == 0 ? 3001 : 1003);
             for (size_t j = 0; j < s.n; j++) {
                 uint64_t v = random_u64();
                 switch (v % 64 < 50 && kind % 2 == 0 ? v % 2 : 2 + v % 5) {
@@ -316,7 +316,7 @@ static void cancelling(void **state) {
     (void)state;
     for (size_t at = 0; at < 2; at++)
         for (int kind = 0; kind < 3; kind++) {
-            sum s = make_sum(at == 0 ? 8000 : 3000);
+            sum s = make_sum(at == 0 ? 4000 : 1500);
             for (size_t j = 0; j < s.n; j += 2) {
                 size_t other = kind == 2 ? s.n - 1 - j : j + 1;
                 if (kind == 0) {
@@ -339,7 +339,7 @@ static void cancelling(void **state) {
 static void thread_counts(void **state) {
     (void)state;
     for (size_t at = 0; at < 2; at++) {
-        sum s = make_sum(at == 0 ? 20001 : 9001);
+        sum s = make_sum(at == 0 ? 15001 : 4001);
         for (size_t j = 0; j < s.n; j++) {
             random_scalar(&s.k[j]);
             if (j % 3 == 0) s.k[j] = small_scalar(j / 3 % 2);
@@ -354,7 +354,7 @@ static void thread_counts(void **state) {
 /* More points than a chunk: buckets stay filled from one chunk to the next. */
 static void several_chunks(void **state) {
     (void)state;
-    sum s = make_sum(300000);
+    sum s = make_sum(140000);
     for (size_t j = 0; j < s.n; j++) random_scalar(&s.k[j]);
     mem_set_budget(mem_in_use() + ((uint64_t)80 << 20));
     check_with(&in_g1, &s, pools[1], true);

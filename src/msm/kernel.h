@@ -49,6 +49,12 @@ typedef struct msm_kernel {
     void (*sum_add_point)(msm_sum *sum, const void *point); /* the identity adds nothing */
 } msm_kernel;
 
+/* Pairs in a batch of the kernels over single elements. */
+#define MSM_SCALAR_BATCH 512u
+
+extern const msm_kernel msm_g1_scalar, msm_g2_scalar;
+extern const msm_kernel msm_g1_ifma, msm_g2_ifma; /* only where cpu_best() is CPU_IFMA */
+
 /* The kernel for the selected code variant (field.isa). */
 const msm_kernel *msm_kernel_g1(void);
 const msm_kernel *msm_kernel_g2(void);

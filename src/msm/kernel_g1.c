@@ -10,12 +10,14 @@
 #define SUM           in_g1
 #define ENCODED_BYTES G1_UNCOMPRESSED
 #define ADD_NS        350
-#define KERNEL        scalar_kernel
+#define KERNEL        msm_g1_scalar
 #define P(name)       g1_##name
 #define F(name)       fp_##name
+
+#include "msm/kernel_sum_template.h"
 
 #include "msm/kernel_template.h"
 
 const msm_kernel *msm_kernel_g1(void) {
-    return &scalar_kernel;
+    return field.isa == CPU_IFMA ? &msm_g1_ifma : &msm_g1_scalar;
 }

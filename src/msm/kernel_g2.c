@@ -10,12 +10,14 @@
 #define SUM           in_g2
 #define ENCODED_BYTES G2_UNCOMPRESSED
 #define ADD_NS        1100
-#define KERNEL        scalar_kernel
+#define KERNEL        msm_g2_scalar
 #define P(name)       g2_##name
 #define F(name)       fp2_##name
+
+#include "msm/kernel_sum_template.h"
 
 #include "msm/kernel_template.h"
 
 const msm_kernel *msm_kernel_g2(void) {
-    return &scalar_kernel;
+    return field.isa == CPU_IFMA ? &msm_g2_ifma : &msm_g2_scalar;
 }

@@ -9,8 +9,6 @@
  * x), opposite ones have denominator zero and are left out of the product.
  */
 
-#define BATCH 512u
-
 /* Sizes kept to multiples of 64 bytes, so that a point touches as few cache lines as it can. */
 typedef struct point {
     _Alignas(64) AFFINE at;
@@ -51,7 +49,7 @@ static void slope(COORD *out, const msm_pair *pair, const COORD *inverse) {
 }
 
 static bool add(const msm_pair *pairs, size_t n, void *scratch) {
-    COORD *d = scratch, *prefix = d + BATCH, product = COORD_ONE;
+    COORD *d = scratch, *prefix = d + MSM_SCALAR_BATCH, product = COORD_ONE;
     bool vanished = false;
     for (size_t i = 0; i < n; i++) {
         denominator(&d[i], &pairs[i]);
@@ -105,30 +103,16 @@ static size_t decode(void *out, const uint8_t *const *encoded, size_t n) {
     return n;
 }
 
-static point_status explain(const uint8_t *encoded) {
-    AFFINE t;
-    return P(decode_unchecked)(&t, encoded);
-}
-
-static void sum_clear(msm_sum *sum) {
-    P(set_identity)(&sum->SUM);
-}
-static void sum_dbl(msm_sum *sum) {
-    P(dbl)(&sum->SUM, &sum->SUM);
-}
-static void sum_add(msm_sum *sum, const msm_sum *term) {
-    P(add)(&sum->SUM, &sum->SUM, &term->SUM);
-}
 static void sum_add_point(msm_sum *sum, const void *from) {
     P(add_mixed)(&sum->SUM, &sum->SUM, from);
 }
 
-static const msm_kernel KERNEL = {
+const msm_kernel KERNEL = {
     .point_bytes = sizeof(point),
     .affine_bytes = sizeof(AFFINE),
     .encoded_bytes = ENCODED_BYTES,
-    .batch = BATCH,
-    .scratch_bytes = 2 * BATCH * sizeof(COORD),
+    .batch = MSM_SCALAR_BATCH,
+    .scratch_bytes = 2 * MSM_SCALAR_BATCH * sizeof(COORD),
     .add_ns = ADD_NS,
     .load = load,
     .decode = decode,

@@ -1,0 +1,39 @@
+/* The kernel of G1 over eight elements at a time; everything is in kernel_ifma_template.h. */
+#include "msm/kernel.h"
+
+#include <string.h>
+
+#include "field/fp8_inline.h"
+
+#define AFFINE        g1_affine
+#define COORD         fp
+#define COORD_ONE     FP_ONE
+#define COMPONENTS    1u
+#define SUM           in_g1
+#define ENCODED_BYTES G1_UNCOMPRESSED
+#define BATCH         512u
+#define ADD_NS        85
+#define KERNEL        msm_g1_ifma
+#define SCALAR_KERNEL msm_g1_scalar
+#define P(name)       g1_##name
+#define F(name)       fp_##name
+
+/* A coordinate, in the shape the template expects. */
+typedef struct element {
+    fp8 c[1];
+} element;
+
+static inline void mul(element *out, const element *a, const element *b) {
+    fp8_mul(&out->c[0], &a->c[0], &b->c[0]);
+}
+static inline void sqr(element *out, const element *a) {
+    fp8_sqr(&out->c[0], &a->c[0]);
+}
+
+#define ELEMENT element
+#define MUL     mul
+#define SQR     sqr
+
+#include "msm/kernel_sum_template.h"
+
+#include "msm/kernel_ifma_template.h"

@@ -1,0 +1,402 @@
+/*
+ * The body of kernel_g1_ifma.c and kernel_g2_ifma.c: eight additions at a time.
+ *
+ * The including file defines AFFINE, COORD (the single coordinate field), COMPONENTS (of a coordinate, over
+ * Fp), COORD_ONE, SUM, ENCODED_BYTES, BATCH, ADD_NS, KERNEL, P(name), F(name), MUL and SQR (over ELEMENT, a
+ * struct with COMPONENTS fp8 in c) and SCALAR_KERNEL.
+ *
+ * Form of a point: every component of x and y has eight limbs of 52 bits; x is tight as in field/fp8.h, y at
+ * most 2p. x is stored as the plain integer and y as y 2^-208: read in Montgomery form with radix 2^416 that
+ * is (u^2 x, u^3 y) with u = 2^-208, a point of the isomorphic curve Y^2 = X^3 + u^6 b. Additions do not
+ * depend on b, and so x needs no conversion.
+ */
+
+#define ROWS (BATCH / 8) /* a row is eight pairs, one a lane */
+
+typedef struct point {
+    _Alignas(64) uint64_t x[COMPONENTS][8], y[COMPONENTS][8];
+} point;
+
+typedef struct scratch {
+    ELEMENT prefix[ROWS + 1]; /* products of the differences of all rows before */
+    ELEMENT difference[ROWS]; /* x_b - x_a */
+    ELEMENT x[ROWS];          /* x_a */
+    msm_pair sorted[BATCH];   /* pairs with different x from the front, the others from the back */
+    COORD single[2 * MSM_SCALAR_BATCH];
+} scratch;
+
+static const uint64_t *second_point(const msm_pair *pair) {
+    return (const uint64_t *)(pair->b & ~MSM_NEGATE);
+}
+
+/* Component c of the coordinate that starts at the given limb, of eight points. */
+static inline fp8v gather_first(const msm_pair *row, size_t limb) {
+    fp8v r;
+    for (int k = 0; k < 8; k++) r.l[k] = _mm512_load_si512((const uint64_t *)row[k].a + limb);
+    return fp8v_transpose(r);
+}
+static inline fp8v gather_second(const msm_pair *row, size_t limb) {
+    fp8v r;
+    for (int k = 0; k < 8; k++) r.l[k] = _mm512_load_si512(second_point(&row[k]) + limb);
+    return fp8v_transpose(r);
+}
+static inline void scatter(const msm_pair *row, size_t limb, fp8v value) {
+    fp8v r = fp8v_transpose(value);
+    for (int k = 0; k < 8; k++) _mm512_store_si512((uint64_t *)row[k].out + limb, r.l[k]);
+}
+
+static inline __mmask8 negated(const msm_pair *row) {
+    unsigned mask = 0;
+    for (int k = 0; k < 8; k++) mask |= (unsigned)(row[k].b & MSM_NEGATE) << k;
+    return (__mmask8)mask;
+}
+
+/* Rows and products of the differences so far. */
+static void forward(scratch *s, size_t r, const msm_pair *row) {
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v a = gather_first(row, 8 * c), b = gather_second(row, 8 * c);
+        fp8v_store(&s->x[r].c[c], a);
+        fp8v_store(&s->difference[r].c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
+    }
+    MUL(&s->prefix[r + 1], &s->difference[r], &s->prefix[r]);
+}
+
+/* y_a, and y_b - y_a or -y_b - y_a. */
+static inline void difference_y(ELEMENT *y, ELEMENT *out, const msm_pair *row) {
+    __mmask8 minus = negated(row);
+    fp8v zero;
+    for (int i = 0; i < FP8_LIMBS; i++) zero.l[i] = _mm512_setzero_si512();
+    fp8v two_p = fp8v_add_p(zero, 2);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v a = gather_first(row, 8 * (COMPONENTS + c)), b = gather_second(row, 8 * (COMPONENTS + c));
+        for (int i = 0; i < FP8_LIMBS; i++) b.l[i] = _mm512_mask_sub_epi64(b.l[i], minus, two_p.l[i], b.l[i]);
+        fp8v_store(&y->c[c], a);
+        fp8v_store(&out->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
+    }
+}
+
+/* x = lambda^2 - x_a - x_b, tight, and x_a - x; x holds lambda^2. */
+static inline void finish_x(ELEMENT *x, ELEMENT *step, const scratch *s, size_t r, const msm_pair *row) {
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v a = fp8v_load(&s->x[r].c[c]), t = fp8v_load(&x->c[c]);
+        /* The stored difference is x_b - x_a + 2p. */
+        t = fp8v_sub(fp8v_sub(t, fp8v_add(a, a)), fp8v_load(&s->difference[r].c[c]));
+        t = fp8v_tighten(fp8v_add_p(t, 6));
+        scatter(row, 8 * c, t);
+        fp8v_store(&step->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(a, t), 2)));
+    }
+}
+
+/* y = lambda (x_a - x) - y_a, tight; product is the first part. */
+static inline void finish_y(const ELEMENT *product, const ELEMENT *y, const msm_pair *row) {
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v t = fp8v_sub(fp8v_load(&product->c[c]), fp8v_load(&y->c[c]));
+        scatter(row, 8 * (COMPONENTS + c), fp8v_tighten(fp8v_add_p(t, 3)));
+    }
+}
+
+/* n <= 2 rows from r down; *inverse is 1 / prefix[r + 1]. */
+static inline void backward(scratch *s, size_t r, size_t n, const msm_pair *const rows[2], ELEMENT *inverse) {
+    ELEMENT lambda[2], x[2], y[2], t[2];
+    for (size_t i = 0; i < n; i++) {
+        MUL(&x[i], &s->prefix[r - i], inverse);
+        MUL(inverse, &s->difference[r - i], inverse);
+    }
+    for (size_t i = 0; i < n; i++) difference_y(&y[i], &t[i], rows[i]);
+    for (size_t i = 0; i < n; i++) MUL(&lambda[i], &t[i], &x[i]);
+    for (size_t i = 0; i < n; i++) SQR(&x[i], &lambda[i]);
+    for (size_t i = 0; i < n; i++) finish_x(&x[i], &t[i], s, r - i, rows[i]);
+    for (size_t i = 0; i < n; i++) MUL(&t[i], &t[i], &lambda[i]);
+    for (size_t i = 0; i < n; i++) finish_y(&t[i], &y[i], rows[i]);
+}
+
+static void get(COORD *out, const ELEMENT *a, size_t k) {
+    fp *components = (fp *)out;
+    for (size_t c = 0; c < COMPONENTS; c++) fp8_to_fp(&components[c], &a->c[c], k);
+}
+static void set_all(ELEMENT *out, const COORD *value) {
+    const fp *components = (const fp *)value;
+    for (size_t c = 0; c < COMPONENTS; c++)
+        for (size_t k = 0; k < 8; k++) fp8_from_fp(&out->c[c], k, &components[c]);
+}
+
+/* Lane k of out is lane k + by of a. */
+static void rotate(ELEMENT *out, const ELEMENT *a, int by) {
+    const __m512i index =
+        _mm512_and_si512(_mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(by)),
+                         _mm512_set1_epi64(7));
+    for (size_t c = 0; c < COMPONENTS; c++)
+        for (int i = 0; i < FP8_LIMBS; i++)
+            _mm512_store_si512(out->c[c].l[i],
+                               _mm512_permutexvar_epi64(index, _mm512_load_si512(a->c[c].l[i])));
+}
+
+/* out = 1/a in every lane, by one inversion. False when a lane is zero. */
+static bool invert(ELEMENT *out, const ELEMENT *a) {
+    ELEMENT product[4], t;
+    product[0] = *a;
+    for (int i = 0; i < 3; i++) { /* lanes that differ by 4, 2, 1 */
+        rotate(&t, &product[i], 4 >> i);
+        MUL(&product[i + 1], &product[i], &t);
+    }
+    COORD total;
+    get(&total, &product[3], 0);
+    if (F(is_zero)(&total)) return false;
+    F(inv)(&total, &total);
+    set_all(out, &total);
+    for (int i = 3; i-- > 0;) {
+        rotate(&t, &product[i], 4 >> i);
+        MUL(out, &t, out);
+    }
+    return true;
+}
+
+/* Between a point in kernel form and one of the curve. The identity is zero in both. */
+static void unpack(AFFINE *out, const point *from) {
+    /* x 2^384 and, with 2^976 = 2^(384 + 384 + 208), y 2^384. */
+    static const fp two_976 = {{0xb27c731e5dca3783u, 0xbb39f07160673f4du, 0xeeb5baa00b1c263au,
+                                0x898a0acfcc3f35e1u, 0x4930c8d1ab51e1d4u, 0x0e507cab4e912816u}};
+    fp *x = (fp *)&out->x, *y = (fp *)&out->y;
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8_join(x[c].l, from->x[c]);
+        fp8_join(y[c].l, from->y[c]);
+        fp_mul(&x[c], &x[c], &FP_R2);
+        fp_mul(&y[c], &y[c], &two_976);
+    }
+}
+
+static void pack(point *out, const AFFINE *from) {
+    static const fp raw_one = {{1, 0, 0, 0, 0, 0}};
+    static const fp two_minus_208 = {{0x538e3ab5ec367b1au, 0x4e43e07c3892beb8u, 0x1e93d48f0f7dcb06u,
+                                      0x1a5e870900dc9715u, 0xe84aa4512784dfbcu, 0x1646a4f91407fd7bu}};
+    const fp *x = (const fp *)&from->x, *y = (const fp *)&from->y;
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp t;
+        fp_mul(&t, &x[c], &raw_one);
+        fp8_split(out->x[c], t.l);
+        fp_mul(&t, &y[c], &two_minus_208);
+        fp8_split(out->y[c], t.l);
+    }
+}
+
+static void copy(void *out, const void *from, bool negate) {
+    point *to = out;
+    memcpy(to, from, sizeof *to);
+    if (!negate) return;
+    static const uint64_t p[FP8_LIMBS] = FP8_P;
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        int64_t carry = 0;
+        for (int i = 0; i < FP8_LIMBS; i++) { /* 2p - y */
+            carry += (int64_t)(2 * p[i]) - (int64_t)to->y[c][i];
+            to->y[c][i] = (uint64_t)carry & FP8_MASK;
+            carry >>= 52;
+        }
+    }
+}
+
+/* Additions whose operands have the same x, as single elements. True when a sum is the identity. */
+static bool add_special(const msm_pair *pairs, size_t n, scratch *s) {
+    bool vanished = false;
+    for (size_t i = 0, some; i < n; i += some) {
+        struct {
+            _Alignas(64) AFFINE at;
+        } a[16], b[16];
+        msm_pair single[16];
+        some = n - i < 16 ? n - i : 16;
+        for (size_t j = 0; j < some; j++) {
+            unpack(&a[j].at, pairs[i + j].a);
+            unpack(&b[j].at, (const point *)second_point(&pairs[i + j]));
+            single[j] = (msm_pair){&a[j], &a[j], (uintptr_t)&b[j] | (pairs[i + j].b & MSM_NEGATE)};
+        }
+        vanished |= SCALAR_KERNEL.add(single, some, s->single);
+        for (size_t j = 0; j < some; j++) pack(pairs[i + j].out, &a[j].at);
+    }
+    return vanished;
+}
+
+/* The last row is filled up with pairs that disturb nothing. */
+typedef struct filler {
+    point a, b, out;
+    msm_pair row[8];
+} filler;
+
+static void fill_row(filler *f, const msm_pair *pairs, size_t n) {
+    memset(&f->a, 0, sizeof f->a);
+    memset(&f->b, 0, sizeof f->b);
+    f->b.x[0][0] = 1;
+    for (size_t i = 0; i < 8; i++)
+        f->row[i] = i < n ? pairs[i] : (msm_pair){&f->out, &f->a, (uintptr_t)&f->b};
+}
+
+static bool add(const msm_pair *pairs, size_t n, void *scratch_memory);
+
+/* Some operands have the same x: the batch without them, then they. */
+static __attribute__((noinline)) bool add_sorted(const msm_pair *pairs, size_t n, scratch *s) {
+    size_t kept = 0, special = 0;
+    __mmask8 same = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i % 8 == 0) {
+            same = 0xff;
+            for (size_t c = 0; c < COMPONENTS; c++)
+                same &= fp8v_zero(fp8v_tighten(fp8v_load(&s->difference[i / 8].c[c])));
+        }
+        if (same >> (i % 8) & 1) {
+            s->sorted[BATCH - ++special] = pairs[i];
+        } else {
+            s->sorted[kept++] = pairs[i];
+        }
+    }
+    bool vanished = kept > 0 && add(s->sorted, kept, s);
+    return add_special(s->sorted + BATCH - special, special, s) || vanished;
+}
+
+static bool add(const msm_pair *pairs, size_t n, void *scratch_memory) {
+    scratch *s = scratch_memory;
+    filler last;
+    const msm_pair *rows[ROWS];
+    size_t n_rows = (n + 7) / 8;
+    for (size_t r = 0; r < n_rows; r++) rows[r] = pairs + 8 * r;
+    if (n % 8 != 0) {
+        fill_row(&last, pairs + n - n % 8, n % 8);
+        rows[n_rows - 1] = last.row;
+    }
+    ELEMENT inverse;
+    set_all(&s->prefix[0], &COORD_ONE);
+    for (size_t r = 0; r < n_rows; r++) forward(s, r, rows[r]);
+    if (!invert(&inverse, &s->prefix[n_rows])) return add_sorted(pairs, n, s);
+    size_t r = n_rows;
+    for (; r >= 2; r -= 2)
+        backward(s, r - 1, 2, (const msm_pair *const[2]){rows[r - 1], rows[r - 2]}, &inverse);
+    if (r == 1) backward(s, 0, 1, rows, &inverse);
+    return false;
+}
+
+/* Byte numbers that take limb i from byte 6.5 i on; byte 63 is zero. For odd i four bits are then too many.
+ */
+static const uint8_t little_endian[64] = {0,  1,  2,  3,  4,  5,  6,  7,  6,  7,  8,  9,  10, 11, 12, 13,
+                                          13, 14, 15, 16, 17, 18, 19, 20, 19, 20, 21, 22, 23, 24, 25, 26,
+                                          26, 27, 28, 29, 30, 31, 32, 33, 32, 33, 34, 35, 36, 37, 38, 39,
+                                          39, 40, 41, 42, 43, 44, 45, 46, 45, 46, 47, 63, 63, 63, 63, 63};
+static const uint8_t big_endian[64] = {47, 46, 45, 44, 43, 42, 41, 40, 41, 40, 39, 38, 37, 36, 35, 34,
+                                       34, 33, 32, 31, 30, 29, 28, 27, 28, 27, 26, 25, 24, 23, 22, 21,
+                                       21, 20, 19, 18, 17, 16, 15, 14, 15, 14, 13, 12, 11, 10, 9,  8,
+                                       8,  7,  6,  5,  4,  3,  2,  1,  2,  1,  0,  63, 63, 63, 63, 63};
+
+/* The limbs of eight integers of 48 bytes each, one integer a row. */
+static inline fp8v gather_bytes(const void *const *from, size_t at, const uint8_t order[64]) {
+    const __m512i index = _mm512_loadu_si512(order), shift = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
+    fp8v r;
+    for (int k = 0; k < 8; k++) {
+        __m512i t = _mm512_maskz_loadu_epi8(0xffffffffffff, (const uint8_t *)from[k] + at);
+        t = _mm512_srlv_epi64(_mm512_permutexvar_epi8(index, t), shift);
+        r.l[k] = _mm512_and_si512(t, _mm512_set1_epi64(FP8_MASK));
+    }
+    return r;
+}
+
+/* Write component c of x, or of y with c + COMPONENTS, of the first n points. */
+static inline void put_rows(point *out, size_t n, size_t component, fp8v rows) {
+    for (size_t k = 0; k < n; k++) _mm512_store_si512((uint64_t *)&out[k] + 8 * component, rows.l[k]);
+}
+
+static void spread(fp8 *out, const uint64_t limbs[8]) {
+    for (int i = 0; i < FP8_LIMBS; i++) _mm512_store_si512(out->l[i], _mm512_set1_epi64((long long)limbs[i]));
+}
+
+/* Eight bases from n of them: the last one is repeated. */
+static inline void fill_pointers(const void *out[8], const void *const *from, size_t n) {
+    for (size_t k = 0; k < 8; k++) out[k] = from[k < n ? k : n - 1];
+}
+
+static void load(void *out, const void *const *affine, size_t n) {
+    /* x 2^384 -> x, and y 2^384 -> y 2^-208. */
+    static const uint64_t two_32[8] = {0x100000000};
+    static const uint64_t two_minus_176[8] = {0x5c43313e0f85b, 0xc3ca19e4475d2, 0xf0bb11ecaf5b,
+                                              0x7a514bfcb272d, 0xacd34867d07a1, 0x9beb7732f9c64,
+                                              0x6a0c8022321f2, 0x4c4a};
+    point *to = out;
+    fp8 scale[2], t;
+    spread(&scale[0], two_32);
+    spread(&scale[1], two_minus_176);
+    for (size_t i = 0; i < n; i += 8) {
+        const void *from[8];
+        size_t some = n - i < 8 ? n - i : 8;
+        fill_pointers(from, affine + i, some);
+        for (size_t c = 0; c < 2 * COMPONENTS; c++) {
+            fp8v_store(&t, fp8v_transpose(gather_bytes(from, 48 * c, little_endian)));
+            fp8_mul(&t, &t, &scale[c / COMPONENTS]);
+            put_rows(to + i, some, c, fp8v_transpose(fp8v_load(&t)));
+        }
+    }
+}
+
+/* Decode up to eight encodings; the lanes that are points of the curve and not the identity. */
+static __mmask8 decode_row(point *out, const void *const from[8], size_t n, const fp8 *two_208,
+                           const fp8 *b) {
+    ELEMENT x, y, t;
+    __mmask8 good = 0xff;
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        /* The highest component comes first. A flag makes a coordinate exceed p. */
+        size_t at = 48 * (COMPONENTS - 1 - c);
+        fp8v rows = gather_bytes(from, at, big_endian), limbs = fp8v_transpose(rows);
+        put_rows(out, n, c, rows);
+        good &= fp8v_below_p(limbs);
+        fp8v_store(&x.c[c], limbs);
+        limbs = fp8v_transpose(gather_bytes(from, 48 * COMPONENTS + at, big_endian));
+        good &= fp8v_below_p(limbs);
+        fp8v_store(&y.c[c], limbs);
+        fp8_mul(&y.c[c], &y.c[c], two_208);
+        put_rows(out, n, COMPONENTS + c, fp8v_transpose(fp8v_load(&y.c[c])));
+    }
+    SQR(&t, &x);
+    MUL(&t, &x, &t);
+    SQR(&y, &y);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v rest = fp8v_sub(fp8v_sub(fp8v_load(&y.c[c]), fp8v_load(&t.c[c])), fp8v_load(b));
+        good &= fp8v_zero(fp8v_tighten(fp8v_add_p(rest, 3)));
+    }
+    return good;
+}
+
+static size_t decode(void *out, const uint8_t *const *encoded, size_t n) {
+    static const uint64_t two_208[8] = {0, 0, 0, 0, 1, 0, 0, 0};
+    /* u^6 times 4 in Montgomery form; in both components for G2. */
+    static const uint64_t four[8] = {0x3358d25cf27d8, 0x6e29ffe61f294, 0xfcdc6956e807d, 0x86a08ae1615f2,
+                                     0x71b71ff934e15, 0x8b4e45c2bcc23, 0xad87c02136d3,  0x426b};
+    point *to = out;
+    fp8 scale, b;
+    spread(&scale, two_208);
+    spread(&b, four);
+    for (size_t i = 0; i < n; i += 8) {
+        const void *from[8];
+        size_t some = n - i < 8 ? n - i : 8;
+        fill_pointers(from, (const void *const *)encoded + i, some);
+        unsigned bad = (uint8_t)~decode_row(to + i, from, some, &scale, &b);
+        if (bad != 0 && (size_t)__builtin_ctz(bad) < some) return i + (size_t)__builtin_ctz(bad);
+    }
+    return n;
+}
+
+static void sum_add_point(msm_sum *sum, const void *from) {
+    AFFINE t;
+    unpack(&t, from);
+    P(add_mixed)(&sum->SUM, &sum->SUM, &t);
+}
+
+const msm_kernel KERNEL = {
+    .point_bytes = sizeof(point),
+    .affine_bytes = sizeof(AFFINE),
+    .encoded_bytes = ENCODED_BYTES,
+    .batch = BATCH,
+    .scratch_bytes = sizeof(scratch),
+    .add_ns = ADD_NS,
+    .load = load,
+    .decode = decode,
+    .explain = explain,
+    .add = add,
+    .copy = copy,
+    .sum_clear = sum_clear,
+    .sum_dbl = sum_dbl,
+    .sum_add = sum_add,
+    .sum_add_point = sum_add_point,
+};
