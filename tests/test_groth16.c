@@ -137,6 +137,46 @@ static void prove_gives_the_reference_proof(void **state) {
     assert_int_equal(mem_in_use(), 0);
 }
 
+/* The 2 KiB PoRep proof of the reference, by its key alone. */
+static void verify_the_reference_porep_proof(void **state) {
+    (void)state;
+    cuzk_error err;
+    verifying_key k;
+    verifier *v;
+    groth16_proof proof;
+    fr inputs[39];
+    size_t size;
+    const char *path =
+        CUZK_TEST_DATA "/params/v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-"
+                       "sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f.vk";
+    expect_ok(vk_read(&k, path, NULL, &err), &err);
+    expect_ok(verifier_create(&v, &k, &err), &err);
+    vk_free(&k);
+    assert_int_equal(verifier_inputs(v), 39);
+    yajl_val meta = fixture_json("c1/2k-v1_1/meta.json");
+    yajl_val list = json_at(meta, "public_inputs_per_partition/0");
+    assert_int_equal(json_len(list, ""), 39);
+    for (unsigned i = 0; i < 39; i++) {
+        char index[8];
+        uint8_t bytes[32];
+        snprintf(index, sizeof index, "%u", i);
+        hex_decode(bytes, json_str(list, index), 32);
+        assert_true(fr_from_bytes(&inputs[i], bytes));
+    }
+    char *bytes = fixture_read("c1/2k-v1_1/proof.bin", &size);
+    expect_ok(proof_decode(&proof, 1, (const uint8_t *)bytes, size, NULL, &err), &err);
+    expect_ok(verify_proof(v, &proof, inputs, 39, NULL, &err), &err);
+    for (unsigned i = 0; i < 39; i++) {
+        fr saved = inputs[i];
+        fr_add(&inputs[i], &inputs[i], &FR_ONE);
+        assert_int_equal(verify_proof(v, &proof, inputs, 39, NULL, &err), CUZK_ERR_PROOF);
+        inputs[i] = saved;
+    }
+    free(bytes);
+    yajl_tree_free(meta);
+    verifier_destroy(v);
+}
+
 /* --- other circuits ------------------------------------------------------------------------------------ */
 
 /* Prove with fresh randomness, verify. */
@@ -560,6 +600,7 @@ int main(void) {
     const struct CMUnitTest reference[] = {
         cmocka_unit_test(setup_gives_the_reference_key),
         cmocka_unit_test(prove_gives_the_reference_proof),
+        cmocka_unit_test(verify_the_reference_porep_proof),
     };
     const struct CMUnitTest rest[] = {
         cmocka_unit_test(sizes_around_a_power_of_two),

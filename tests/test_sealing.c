@@ -4,20 +4,28 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "fixture.h"
-#include "filecoin/graph.h"
+#include "filecoin/c1_write.h"
 #include "filecoin/label.h"
 #include "filecoin/merkle.h"
+#include "fixture.h"
+#include "sealed_2k.h"
 
-enum { NODES = 64, LAYERS = 2 };
+static sealed_2k sector;
 
-static fr_repr labels[NODES][LAYERS], data[NODES], replica[NODES], columns[NODES];
-static fr_repr replica_id, comm_d, comm_r;
+static int seal(void **state) {
+    (void)state;
+    sealed_2k_read(&sector, "2k-v1_1");
+    sealed_2k_label(&sector);
+    sealed_2k_encode(&sector);
+    sealed_2k_commit(&sector);
+    return 0;
+}
 
 static void read_nodes(fr_repr *out, const char *name, size_t nodes) {
     size_t size;
@@ -27,135 +35,96 @@ static void read_nodes(fr_repr *out, const char *name, size_t nodes) {
     free(bytes);
 }
 
-static int seal(void **state) {
-    (void)state;
-    yajl_val meta = fixture_json("c1/2k-v1_1/meta.json");
-    hex_decode((uint8_t *)&replica_id, json_str(meta, "replica_id"), 32);
-    hex_decode((uint8_t *)&comm_d, json_str(meta, "comm_d"), 32);
-    hex_decode((uint8_t *)&comm_r, json_str(meta, "comm_r"), 32);
-    const registered_porep *proof = registered_porep_by_name(json_str(meta, "registered_proof"));
-    yajl_tree_free(meta);
-    read_nodes(data, "c1/2k-v1_1/unsealed", NODES);
-
-    graph g;
-    graph_for(&g, proof);
-    for (uint32_t layer = 1; layer <= LAYERS; layer++)
-        for (uint32_t node = 0; node < NODES; node++) {
-            uint32_t base[DRG_DEGREE], expander[EXPANDER_DEGREE];
-            fr_repr base_labels[DRG_DEGREE], expander_labels[EXPANDER_DEGREE], parents[LABEL_PARENTS];
-            graph_base_parents(base, &g, node);
-            graph_expander_parents(expander, &g, node);
-            for (size_t i = 0; i < DRG_DEGREE; i++) base_labels[i] = labels[base[i]][layer - 1];
-            if (layer > 1)
-                for (size_t i = 0; i < EXPANDER_DEGREE; i++)
-                    expander_labels[i] = labels[expander[i]][layer - 2];
-            label_parents(parents, layer, base_labels, layer > 1 ? expander_labels : NULL);
-            label_create(&labels[node][layer - 1], &replica_id, layer, node, node ? parents : NULL);
-        }
-    for (size_t node = 0; node < NODES; node++) {
-        column_hash(&columns[node], labels[node], LAYERS);
-        encode_node(&replica[node], &labels[node][LAYERS - 1], &data[node]);
-    }
-    return 0;
-}
-
 static void layers_match(void **state) {
     (void)state;
-    fr_repr expected[NODES];
-    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-layer-1.dat", NODES);
-    for (size_t i = 0; i < NODES; i++) assert_memory_equal(&labels[i][0], &expected[i], 32);
-    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-layer-2.dat", NODES);
-    for (size_t i = 0; i < NODES; i++) assert_memory_equal(&labels[i][1], &expected[i], 32);
+    fr_repr expected[SEALED_NODES];
+    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-layer-1.dat", SEALED_NODES);
+    for (size_t i = 0; i < SEALED_NODES; i++) assert_memory_equal(&sector.labels[i][0], &expected[i], 32);
+    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-layer-2.dat", SEALED_NODES);
+    for (size_t i = 0; i < SEALED_NODES; i++) assert_memory_equal(&sector.labels[i][1], &expected[i], 32);
 }
 
 static void replica_matches(void **state) {
     (void)state;
-    fr_repr expected[NODES];
-    read_nodes(expected, "c1/2k-v1_1/sealed", NODES);
-    assert_memory_equal(replica, expected, sizeof expected);
-}
-
-/* Leaves, then each level of 8-ary nodes up to the root: 64 + 8 + 1. */
-static void grow_poseidon(fr_repr tree[73]) {
-    for (size_t i = 0; i < 9; i++) merkle_poseidon_node(&tree[64 + i], &tree[8 * i], 8);
+    fr_repr expected[SEALED_NODES];
+    read_nodes(expected, "c1/2k-v1_1/sealed", SEALED_NODES);
+    assert_memory_equal(sector.replica, expected, sizeof expected);
 }
 
 static void trees_match(void **state) {
     (void)state;
-    fr_repr tree_d[127], expected[127];
-    memcpy(tree_d, data, sizeof data);
-    for (size_t i = 0; i < 63; i++) merkle_sha256_node(&tree_d[64 + i], &tree_d[2 * i], &tree_d[2 * i + 1]);
-    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-tree-d.dat", 127);
-    assert_memory_equal(tree_d, expected, sizeof expected);
-    assert_memory_equal(&tree_d[126], &comm_d, 32);
-
-    fr_repr tree_c[73], tree_r_last[73], made;
-    memcpy(tree_c, columns, sizeof columns);
-    grow_poseidon(tree_c);
-    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-tree-c.dat", 73);
-    assert_memory_equal(tree_c, expected, sizeof tree_c);
-
-    memcpy(tree_r_last, replica, sizeof replica);
-    grow_poseidon(tree_r_last);
+    fr_repr expected[SEALED_TREE_D];
+    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-tree-d.dat", SEALED_TREE_D);
+    assert_memory_equal(sector.tree_d, expected, sizeof sector.tree_d);
+    read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-tree-c.dat", SEALED_TREE_R);
+    assert_memory_equal(sector.tree_c, expected, sizeof sector.tree_c);
     read_nodes(expected, "c1/2k-v1_1/cache/sc-02-data-tree-r-last.dat", 1); /* the root alone is kept */
-    assert_memory_equal(&tree_r_last[72], expected, 32);
+    assert_memory_equal(&sector.tree_r_last[SEALED_TREE_R - 1], expected, 32);
     read_nodes(expected, "c1/2k-v1_1/cache/p_aux", 2); /* comm_c, comm_r_last */
-    assert_memory_equal(&tree_c[72], &expected[0], 32);
-    assert_memory_equal(&tree_r_last[72], &expected[1], 32);
-    comm_r_of(&made, &tree_c[72], &tree_r_last[72]);
-    assert_memory_equal(&made, &comm_r, 32);
+    assert_memory_equal(&sector.tree_c[SEALED_TREE_R - 1], &expected[0], 32);
+    assert_memory_equal(&sector.tree_r_last[SEALED_TREE_R - 1], &expected[1], 32);
+
+    yajl_val meta = fixture_json("c1/2k-v1_1/meta.json");
+    assert_hex((const uint8_t *)&sector.tree_d[SEALED_TREE_D - 1], 32, json_str(meta, "comm_d"));
+    assert_hex((const uint8_t *)&sector.comm_r, 32, json_str(meta, "comm_r"));
+    yajl_tree_free(meta);
 }
 
-/* Every leaf's path through the trees above leads to the root and tells the leaf's number. */
+/* The opened sector, written as JSON, is the reference's C1 byte for byte. */
+static void openings_match(void **state) {
+    (void)state;
+    static const char *const names[] = {"2k-v1_1", "2k-synthetic"};
+    for (size_t i = 0; i < 2; i++) {
+        static sealed_2k s;
+        sealed_2k_read(&s, names[i]);
+        sealed_2k_label(&s);
+        sealed_2k_encode(&s);
+        sealed_2k_commit(&s);
+        c1 *c = sealed_2k_open(&s);
+        char path[64], *written;
+        size_t size, written_size;
+        snprintf(path, sizeof path, "c1/%s/c1.inner.json", names[i]);
+        char *expected = fixture_read(path, &size);
+        assert_int_equal(c1_write(&written, &written_size, c, C1_BARE, NULL), CUZK_OK);
+        assert_int_equal(written_size, size);
+        assert_memory_equal(written, expected, size);
+        free(written);
+        free(expected);
+        c1_free(c);
+    }
+}
+
+/* Every leaf's path leads to the root and tells the leaf's number; with another index it does neither. */
 static void paths_lead_to_the_root(void **state) {
     (void)state;
-    fr_repr tree_d[127], tree_c[73];
-    memcpy(tree_d, data, sizeof data);
-    for (size_t i = 0; i < 63; i++) merkle_sha256_node(&tree_d[64 + i], &tree_d[2 * i], &tree_d[2 * i + 1]);
-    memcpy(tree_c, columns, sizeof columns);
-    grow_poseidon(tree_c);
-    for (size_t leaf = 0; leaf < NODES; leaf++) {
-        fr_repr hashes[14], root;
-        c1_level levels[6];
-        size_t start = 0, width = 64, at = leaf;
-        for (size_t i = 0; i < 6; i++) {
-            hashes[i] = tree_d[start + (at ^ 1)];
-            levels[i] = (c1_level){.index = at & 1, .arity = 2, .hashes = &hashes[i]};
-            start += width;
-            width /= 2;
-            at /= 2;
-        }
-        merkle_sha256_root(&root, &data[leaf], levels, 6);
-        assert_memory_equal(&root, &tree_d[126], 32);
-        assert_int_equal(merkle_leaf_index(levels, 6), leaf);
-        levels[3].index ^= 1;
-        merkle_sha256_root(&root, &data[leaf], levels, 6);
-        assert_memory_not_equal(&root, &tree_d[126], 32);
+    c1 *c = sealed_2k_open(&sector);
+    const c1_challenge *o = &c->partition[0].challenges[0];
+    c1_merkle_proof d = o->comm_d_proof, r = o->c_x.inclusion_proof;
+    fr_repr root;
+    merkle_sha256_root(&root, &d.leaf, d.levels, d.depth);
+    assert_memory_equal(&root, &c->comm_d, 32);
+    assert_int_equal(merkle_leaf_index(d.levels, d.depth), o->c_x.index);
+    merkle_poseidon_root(&root, &r.leaf, r.levels, r.depth);
+    assert_memory_equal(&root, &c->comm_c, 32);
+    assert_int_equal(merkle_leaf_index(r.levels, r.depth), o->c_x.index);
 
-        at = leaf;
-        for (size_t i = 0; i < 2; i++) {
-            size_t first = 64 * i + (at & ~(size_t)7);
-            levels[i] = (c1_level){.index = at & 7, .arity = 8, .hashes = &hashes[7 * i]};
-            for (size_t j = 0, k = 7 * i; j < 8; j++)
-                if (j != (at & 7)) hashes[k++] = tree_c[first + j];
-            at /= 8;
-        }
-        merkle_poseidon_root(&root, &columns[leaf], levels, 2);
-        assert_memory_equal(&root, &tree_c[72], 32);
-        assert_int_equal(merkle_leaf_index(levels, 2), leaf);
-        levels[0].index = (levels[0].index + 1) % 8;
-        merkle_poseidon_root(&root, &columns[leaf], levels, 2);
-        assert_memory_not_equal(&root, &tree_c[72], 32);
-    }
+    ((c1_level *)d.levels)[3].index ^= 1;
+    merkle_sha256_root(&root, &d.leaf, d.levels, d.depth);
+    assert_memory_not_equal(&root, &c->comm_d, 32);
+    assert_int_equal(merkle_leaf_index(d.levels, d.depth), o->c_x.index ^ 8);
+    ((c1_level *)r.levels)[0].index ^= 1;
+    merkle_poseidon_root(&root, &r.leaf, r.levels, r.depth);
+    assert_memory_not_equal(&root, &c->comm_c, 32);
+    c1_free(c);
 }
 
 /* Mixed arities, as in the tree of 32 KiB (8, 8, 8, 2): the path agrees with hashing level by level. */
 static void compound_paths(void **state) {
     (void)state;
     static const uint32_t arity[] = {8, 8, 8, 2}, index[] = {7, 0, 3, 1};
-    fr_repr hashes[22], root, node = data[5];
+    fr_repr hashes[22], root, node = sector.data[5];
     c1_level levels[4];
-    for (size_t i = 0; i < 22; i++) hashes[i] = labels[i][1];
+    for (size_t i = 0; i < 22; i++) hashes[i] = sector.labels[i][1];
     const fr_repr *at = hashes;
     for (size_t i = 0; i < 4; i++) {
         levels[i] = (c1_level){.index = index[i], .arity = arity[i], .hashes = at};
@@ -163,11 +132,11 @@ static void compound_paths(void **state) {
         for (uint32_t j = 0; j < arity[i]; j++) children[j] = j == index[i] ? node : *at++;
         merkle_poseidon_node(&node, children, arity[i]);
     }
-    merkle_poseidon_root(&root, &data[5], levels, 4);
+    merkle_poseidon_root(&root, &sector.data[5], levels, 4);
     assert_memory_equal(&root, &node, 32);
     assert_int_equal(merkle_leaf_index(levels, 4), 7 + 8 * 0 + 64 * 3 + 512 * 1);
-    merkle_poseidon_root(&root, &data[5], levels, 0);
-    assert_memory_equal(&root, &data[5], 32);
+    merkle_poseidon_root(&root, &sector.data[5], levels, 0);
+    assert_memory_equal(&root, &sector.data[5], 32);
 }
 
 static void encoding_wraps(void **state) {
@@ -184,9 +153,13 @@ static void encoding_wraps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_match),   cmocka_unit_test(replica_matches),
-        cmocka_unit_test(trees_match),    cmocka_unit_test(paths_lead_to_the_root),
-        cmocka_unit_test(compound_paths), cmocka_unit_test(encoding_wraps),
+        cmocka_unit_test(layers_match),
+        cmocka_unit_test(replica_matches),
+        cmocka_unit_test(trees_match),
+        cmocka_unit_test(openings_match),
+        cmocka_unit_test(paths_lead_to_the_root),
+        cmocka_unit_test(compound_paths),
+        cmocka_unit_test(encoding_wraps),
     };
     return cmocka_run_group_tests(tests, seal, NULL);
 }

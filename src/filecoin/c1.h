@@ -1,17 +1,18 @@
 /*
  * C1: the output of phase 1 of sealing (SealCommitPhase1Output), everything phase 2 needs to prove a sector.
  * Two forms are read: the bare JSON of filecoin-proofs-api (seal.rs), and the wrapper of lotus-bench and
- * Curio, {"SectorNum": n, "Phase1Out": base64 of the bare JSON, "SectorSize": bytes}.
+ * Curio, {"SectorNum": n, "Phase1Out": base64 of the bare JSON, "SectorSize": bytes}. Keys may come in any
+ * order, unknown ones are ignored.
  *
- * What a parsed c1 promises. Its shape is that of its registered proof: the number of partitions and
- * challenges, layers, path lengths, arities and tree kinds. Every fr_repr is below the scalar modulus (and
- * its 32 bytes in memory are the ones of the file). Every index of a path level is below the level's arity.
- * All comm_d proofs have the root comm_d, all comm_r_last proofs one root and all column proofs one root.
- * comm_d, comm_r and seed are not all zero. Nothing is hashed: whether the proofs hold is for the vanilla
- * verifier.
+ * What a parsed c1 promises. Its shape is that of its registered proof: partitions, challenges, layers, path
+ * lengths, arities, tree kinds. Every fr_repr is below the scalar modulus, and its 32 bytes in memory are the
+ * ones of the file. Every index of a path level is below the level's arity, every node below sector->nodes,
+ * every layer_index in 1 .. layers. All comm_d proofs have the root comm_d, all comm_r_last proofs one root,
+ * all column proofs one root. comm_d, comm_r and seed are not all zero. Nothing is hashed: whether the proofs
+ * hold is for the vanilla verifier.
  *
- * A c1 is read-only, so any number of threads may use one. It takes 1.2 times the memory of its digests: 11
- * MB for 32 GiB, 12 MB for 64 GiB.
+ * A c1 is read-only, so any number of threads may use one. For 32 and 64 GiB it takes 11 MB, of which digests
+ * are nine tenths (non-interactive: 12.6 times that); c1_read holds the file's text besides until it returns.
  */
 #ifndef CUZK_FILECOIN_C1_H
 #define CUZK_FILECOIN_C1_H
@@ -71,7 +72,7 @@ typedef struct c1 {
     const sector_shape *sector; /* proof->sector */
     uint32_t partitions;        /* registered_porep_partitions(proof) */
     uint32_t challenges;        /* sector->challenges, of each partition */
-    bool has_sector_num;        /* the wrapper form only */
+    bool has_sector_num;        /* the text had SectorNum, as the wrapper does */
     uint64_t sector_num;
 
     fr_repr comm_d;
@@ -91,10 +92,10 @@ static inline const uint8_t *c1_bytes(const fr_repr *value) {
 }
 
 /*
- * Read a file of either form. CUZK_ERR_INPUT with the file, the byte offset and the field path for anything
- * amiss, a missing file included; CUZK_ERR_RESOURCES when memory is short. *out is NULL after an error, else
- * the caller's, for c1_free. In the wrapper form an offset inside Phase1Out is in the decoded JSON, and the
- * message says so.
+ * Read a file of either form. CUZK_ERR_INPUT for anything amiss with it, a missing file included: with the
+ * file's name, the byte offset, and in the message the field's path, what was found and what was expected.
+ * CUZK_ERR_RESOURCES when memory is short. *out is NULL after an error, else the caller's, for c1_free. For
+ * an error inside Phase1Out the name is "FILE, decoded Phase1Out" and the offset is in the decoded text.
  */
 cuzk_code c1_read(c1 **out, const char *path, cuzk_error *err);
 

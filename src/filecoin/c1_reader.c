@@ -1,9 +1,9 @@
 /*
  * A stack of frames follows the open arrays and objects; the schema says what the next value must be and
- * where it goes, so each value is checked and stored when it comes and nothing of the text is kept. The
- * vanilla_proofs key (or the tag inside) gives the sector's shape before anything that depends on it;
- * registered_proof may come before or after. The wrapper's Phase1Out is decoded in pieces and fed to a second
- * parser of the same kind.
+ * where it goes, so each value is checked and stored when it comes and nothing of the text is kept. The tag
+ * inside vanilla_proofs gives the sector's shape before anything that depends on it; registered_proof may
+ * come before or after. The wrapper's Phase1Out is decoded in pieces and fed to a second parser of the same
+ * kind.
  */
 #include "filecoin/c1_reader.h"
 

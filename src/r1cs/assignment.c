@@ -5,9 +5,8 @@
  */
 #include "r1cs/assignment.h"
 
-#include <inttypes.h>
-
 #include "base/mem.h"
+#include "r1cs/density.h"
 
 typedef struct assignment_cs {
     cs base;
@@ -20,10 +19,6 @@ unsigned assignment_log_domain(const r1cs_shape *shape) {
     return log;
 }
 
-static size_t density_words(uint32_t variables) {
-    return ((size_t)variables + 63) / 64;
-}
-
 uint64_t assignment_bytes(const r1cs_shape *shape) {
     uint64_t domain = (uint64_t)1 << assignment_log_domain(shape);
     uint64_t elements = 3 * domain + shape->inputs + shape->aux;
@@ -33,14 +28,7 @@ uint64_t assignment_bytes(const r1cs_shape *shape) {
 
 static void alloc(cs *system, r1cs_var v, const fr *value) {
     assignment *out = ((assignment_cs *)system)->out;
-    uint32_t index = r1cs_index(v);
-    if (index >= (r1cs_is_aux(v) ? out->shape.aux : out->shape.inputs)) {
-        cs_fail(system, CUZK_ERR_INTERNAL,
-                "the circuit allocates more than %" PRIu32 " inputs or %" PRIu32 " aux", out->shape.inputs,
-                out->shape.aux);
-        return;
-    }
-    (r1cs_is_aux(v) ? out->aux : out->inputs)[index] = *value;
+    (r1cs_is_aux(v) ? out->aux : out->inputs)[r1cs_index(v)] = *value;
 }
 
 static inline void evaluate(fr *out, const assignment *values, const lc *l) {
@@ -64,35 +52,14 @@ static inline void evaluate(fr *out, const assignment *values, const lc *l) {
     *out = sum;
 }
 
-/* inputs is NULL when only the aux count. */
-static inline void mark(uint64_t *inputs, uint64_t *aux, const lc *l) {
-    for (uint32_t i = 0; i < l->n; i++) {
-        const lc_term *t = &l->terms[i];
-        uint64_t *bits = r1cs_is_aux(t->var) ? aux : inputs;
-        uint32_t index = r1cs_index(t->var);
-        if (bits && !fr_is_zero(&t->coeff)) bits[index / 64] |= (uint64_t)1 << index % 64;
-    }
-}
-
 static void enforce(cs *system, const lc *a, const lc *b, const lc *c) {
     assignment *out = ((assignment_cs *)system)->out;
     uint64_t i = system->constraints;
-    if (i >= out->shape.constraints) {
-        cs_fail(system, CUZK_ERR_INTERNAL, "the circuit has more than %" PRIu64 " constraints",
-                out->shape.constraints);
-        return;
-    }
     evaluate(&out->a[i], out, a);
     evaluate(&out->b[i], out, b);
     evaluate(&out->c[i], out, c);
-    mark(NULL, out->a_aux_density, a);
-    mark(out->b_input_density, out->b_aux_density, b);
-}
-
-static size_t count_bits(const uint64_t *words, uint32_t variables) {
-    size_t count = 0;
-    for (size_t i = 0; i < density_words(variables); i++) count += (size_t)__builtin_popcountll(words[i]);
-    return count;
+    density_mark(NULL, out->a_aux_density, a);
+    density_mark(out->b_input_density, out->b_aux_density, b);
 }
 
 /* Every buffer of an assignment, for allocation and release. */
@@ -148,9 +115,9 @@ static cuzk_code synthesize(assignment *out, const r1cs_circuit *circuit, const 
     cs_free(&system.base);
     if (code != CUZK_OK) return code;
     memcpy(out->a + out->shape.constraints, out->inputs, out->shape.inputs * sizeof(fr));
-    out->a_aux_count = count_bits(out->a_aux_density, out->shape.aux);
-    out->b_input_count = count_bits(out->b_input_density, out->shape.inputs);
-    out->b_aux_count = count_bits(out->b_aux_density, out->shape.aux);
+    out->a_aux_count = density_count(out->a_aux_density, out->shape.aux);
+    out->b_input_count = density_count(out->b_input_density, out->shape.inputs);
+    out->b_aux_count = density_count(out->b_aux_density, out->shape.aux);
     return CUZK_OK;
 }
 

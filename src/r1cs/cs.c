@@ -12,6 +12,7 @@ void cs_init(cs *system, const cs_ops *ops, bool witness) {
     system->ops = ops;
     system->witness = witness;
     system->inputs = 1;
+    system->limit = (r1cs_shape){R1CS_AUX, R1CS_AUX, UINT64_MAX};
     system->a = system->b = system->c = LC_EMPTY;
 }
 
@@ -31,10 +32,11 @@ void cs_fail(cs *system, cuzk_code code, const char *format, ...) {
     error_set(&system->error, code, NULL, CUZK_NO_OFFSET, "%s", text);
 }
 
-static r1cs_var take(cs *system, uint32_t *counter, r1cs_var flag, const fr *value) {
+static r1cs_var take(cs *system, uint32_t *counter, uint32_t limit, r1cs_var flag, const fr *value) {
     if (cs_failed(system)) return R1CS_ONE;
-    if (*counter == R1CS_AUX) {
-        cs_fail(system, CUZK_ERR_INTERNAL, "the circuit has more than 2^31 variables of one kind");
+    if (*counter >= limit) {
+        cs_fail(system, CUZK_ERR_INTERNAL, "the circuit has more than %" PRIu32 " %s", limit,
+                flag ? "aux variables" : "inputs");
         return R1CS_ONE;
     }
     if (!system->witness) {
@@ -49,17 +51,22 @@ static r1cs_var take(cs *system, uint32_t *counter, r1cs_var flag, const fr *val
 }
 
 r1cs_var cs_alloc(cs *system, const fr *value) {
-    return take(system, &system->aux, R1CS_AUX, value);
+    return take(system, &system->aux, system->limit.aux, R1CS_AUX, value);
 }
 
 r1cs_var cs_alloc_input(cs *system, const fr *value) {
-    return take(system, &system->inputs, 0, value);
+    return take(system, &system->inputs, system->limit.inputs, 0, value);
 }
 
 void cs_enforce(cs *system, const lc *a, const lc *b, const lc *c) {
     if (cs_failed(system)) return;
     if (a->failed | b->failed | c->failed) {
         cs_fail(system, CUZK_ERR_RESOURCES, "out of memory for a linear combination");
+        return;
+    }
+    if (system->constraints >= system->limit.constraints) {
+        cs_fail(system, CUZK_ERR_INTERNAL, "the circuit has more than %" PRIu64 " constraints",
+                system->limit.constraints);
         return;
     }
     if (system->ops->enforce) system->ops->enforce(system, a, b, c);
@@ -98,6 +105,7 @@ cuzk_code cs_run(cs *system, const r1cs_circuit *circuit, const char *phase, con
     system->progress = progress;
     system->phase = phase;
     system->expected = shape->constraints;
+    system->limit = *shape;
     circuit->synthesize(circuit->ctx, system);
     if (!cs_failed(system) && (system->inputs != shape->inputs || system->aux != shape->aux ||
                                system->constraints != shape->constraints))

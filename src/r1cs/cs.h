@@ -12,6 +12,12 @@
 #include "base/progress.h"
 #include "r1cs/lc.h"
 
+/* The size of a circuit, without the final input * 0 = 0 constraints. inputs counts ONE. */
+typedef struct r1cs_shape {
+    uint32_t inputs, aux;
+    uint64_t constraints;
+} r1cs_shape;
+
 typedef struct cs cs;
 
 typedef struct cs_ops {
@@ -34,6 +40,8 @@ struct cs {
     const cuzk_progress *progress;
     const char *phase; /* name for progress */
     uint64_t expected; /* constraints in all, 0 when unknown (for progress) */
+    r1cs_shape
+        limit; /* growing beyond it is an error, so sinks may size their buffers by it; cs_run sets it */
     /* Scratch for gadgets, so that no constraint allocates memory: clear, fill and pass to cs_enforce at
      * once; any gadget may overwrite them. */
     lc a, b, c;
@@ -70,12 +78,6 @@ typedef struct cs_path {
 } cs_path;
 void cs_path_enter(cs_path *path, const char *name);
 void cs_path_leave(cs_path *path);
-
-/* The size of a circuit, without the final input * 0 = 0 constraints. inputs counts ONE. */
-typedef struct r1cs_shape {
-    uint32_t inputs, aux;
-    uint64_t constraints;
-} r1cs_shape;
 
 /* A circuit ready to be synthesized any number of times, into any system. `shape` is exact. */
 typedef struct r1cs_circuit {

@@ -62,7 +62,7 @@ static const char *read_lc(lc *out, const char *s) {
 static void synthesize(const void *ctx, cs *system) {
     const text_circuit *t = ctx;
     lc a = LC_EMPTY, b = LC_EMPTY, c = LC_EMPTY;
-    for (const char *line = t->text; *line;) {
+    for (const char *line = t->lines; *line; line += strlen(line) + 1) {
         fr value;
         if (*line == 'a') {
             const char *s = strstr(line, "= ");
@@ -80,8 +80,6 @@ static void synthesize(const void *ctx, cs *system) {
         } else if (*line != '#') {
             fail_msg("odd line: %.80s", line);
         }
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     lc_free(&a);
     lc_free(&b);
@@ -89,17 +87,25 @@ static void synthesize(const void *ctx, cs *system) {
 }
 
 void text_circuit_from(text_circuit *out, const char *text) {
-    out->text = (char *)(uintptr_t)text;
+    size_t size = strlen(text);
+    out->lines = malloc(size + 2);
+    assert_non_null(out->lines);
+    memcpy(out->lines, text, size);
+    out->lines[size] = out->lines[size + 1] = 0;
+    for (size_t i = 0; i < size; i++)
+        if (out->lines[i] == '\n') out->lines[i] = 0;
     out->circuit = (r1cs_circuit){.name = "text", .synthesize = synthesize, .ctx = out};
     assert_int_equal(r1cs_measure(&out->circuit.shape, &out->circuit, NULL), CUZK_OK);
 }
 
 void text_circuit_read(text_circuit *out, const char *name) {
     size_t size;
-    text_circuit_from(out, fixture_read(name, &size));
+    char *text = fixture_read(name, &size);
+    text_circuit_from(out, text);
+    free(text);
 }
 
 void text_circuit_free(text_circuit *t) {
-    free(t->text);
-    t->text = NULL;
+    free(t->lines);
+    t->lines = NULL;
 }

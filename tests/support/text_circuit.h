@@ -7,12 +7,12 @@
 
 typedef struct text_circuit {
     r1cs_circuit circuit; /* ctx points at this struct */
-    char *text;
+    char *lines;          /* each ends in NUL, the last is empty */
 } text_circuit;
 
 /* `name` is relative to tests/data. `out` must stay where it is. */
 void text_circuit_read(text_circuit *out, const char *name);
-/* The same from a string that stays the caller's. */
+/* The same from a string without empty lines. */
 void text_circuit_from(text_circuit *out, const char *text);
 void text_circuit_free(text_circuit *t);
 
