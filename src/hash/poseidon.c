@@ -24,7 +24,7 @@ static void quintic(fr *s) {
     fr_mul(s, s, &power);
 }
 
-/* out = t / 2^256 mod r for a nine-limb t below 13 r 2^256. Destroys t. */
+/* out = t / 2^256 mod r for a nine-limb t below 12 r^2. Destroys t. */
 static inline void reduce_wide(fr *out, uint64_t t[9]) {
     uint64_t pending = 0;
     for (int i = 0; i < 4; i++) {
@@ -71,20 +71,6 @@ static inline void dot(fr *out, const fr *a, const fr *b, unsigned n, unsigned s
     reduce_wide(out, t);
 }
 
-/* out += a * b with one reduction. */
-static inline void add_product(fr *out, const fr *a, const fr *b) {
-    uint64_t t[9] = {0}, carry;
-    for (int i = 0; i < 4; i++) {
-        carry = 0;
-        for (int j = 0; j < 4; j++) t[i + j] = limb_mac(a->l[i], b->l[j], t[i + j], &carry);
-        t[i + 4] = carry;
-    }
-    carry = 0;
-    for (int i = 0; i < 4; i++) t[i + 4] = limb_add(t[i + 4], out->l[i], &carry);
-    t[8] = carry;
-    reduce_wide(out, t);
-}
-
 void poseidon_mix_dense(fr *s, const fr *matrix, unsigned width) {
     fr next[POSEIDON_MAX_WIDTH];
     for (unsigned j = 0; j < width; j++) dot(&next[j], s, matrix + j, width, width);
@@ -93,9 +79,12 @@ void poseidon_mix_dense(fr *s, const fr *matrix, unsigned width) {
 
 void poseidon_mix_sparse(fr *s, const fr *sparse, unsigned width) {
     const fr *w_hat = sparse, *v_rest = sparse + width;
-    fr first;
+    fr first, term;
     dot(&first, s, w_hat, width, 1);
-    for (unsigned i = 1; i < width; i++) add_product(&s[i], &s[0], &v_rest[i - 1]);
+    for (unsigned i = 1; i < width; i++) {
+        fr_mul(&term, &s[0], &v_rest[i - 1]);
+        fr_add(&s[i], &s[i], &term);
+    }
     s[0] = first;
 }
 
