@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "rng.h"
 #include "variants.h"
 
@@ -182,6 +183,39 @@ static void bilinearity(void **state) {
     }
 }
 
+/* e(g1, g2) of the generators, as the textbook definition gives it (affine lines on the curve over Fp12
+ * itself, the inverse for the negative x, a plain power): coefficients c0, c1 of w^0 .. w^5. */
+static void known_answer(void **state) {
+    (void)state;
+    static const char *const expected[12] = {
+        "1250ebd871fc0a92a7b2d83168d0d727272d441befa15c503dd8e90ce98db3e7b6d194f60839c508a84305aaca1789b6",
+        "089a1c5b46e5110b86750ec6a532348868a84045483c92b7af5af689452eafabf1a8943e50439f1d59882a98eaa0170f",
+        "19f26337d205fb469cd6bd15c3d5a04dc88784fbb3d0b2dbdea54d43b2b73f2cbb12d58386a8703e0f948226e47ee89d",
+        "06fba23eb7c5af0d9f80940ca771b6ffd5857baaf222eb95a7d2809d61bfe02e1bfd1b68ff02f0b8102ae1c2d5d5ab1a",
+        "1368bb445c7c2d209703f239689ce34c0378a68e72a6b3b216da0e22a5031b54ddff57309396b38c881c4c849ec23e87",
+        "193502b86edb8857c273fa075a50512937e0794e1e65a7617c90d8bd66065b1fffe51d7a579973b1315021ec3c19934f",
+        "11b8b424cd48bf38fcef68083b0b0ec5c81a93b330ee1a677d0d15ff7b984e8978ef48881e32fac91b93b47333e2ba57",
+        "03350f55a7aefcd3c31b4fcb6ce5771cc6a0e9786ab5973320c806ad360829107ba810c5a09ffdd9be2291a0c25a99a2",
+        "01b2f522473d171391125ba84dc4007cfbf2f8da752f7c74185203fcca589ac719c34dffbbaad8431dad1c1fb597aaa5",
+        "018107154f25a764bd3c79937a45b84546da634b8f6be14a8061e55cceba478b23f7dacaa35c8ca78beae9624045b4b6",
+        "04c581234d086a9902249b64728ffd21a189e87935a954051c7cdba7b3872629a4fafc05066245cb9108f0242d0fe3ef",
+        "0f41e58663bf08cf068672cbd01a7ec73baca4d72ca93544deff686bfd6df543d48eaa24afe47e1efde449383b676631",
+    };
+    g1_affine p;
+    g2_affine q;
+    fp12 e;
+    multiples(&p, 1, &q, 1);
+    pairing(&e, &p, &q);
+    const fp2 *coefficients[6] = {&e.c0.c0, &e.c1.c0, &e.c0.c1, &e.c1.c1, &e.c0.c2, &e.c1.c2};
+    for (int i = 0; i < 6; i++) {
+        uint8_t bytes[48];
+        fp_to_bytes_be(bytes, &coefficients[i]->c0);
+        assert_hex(bytes, 48, expected[2 * i]);
+        fp_to_bytes_be(bytes, &coefficients[i]->c1);
+        assert_hex(bytes, 48, expected[2 * i + 1]);
+    }
+}
+
 static void product_is_one(const g1_affine *p, const g2_affine *q, size_t n, bool expected) {
     fp12 f;
     pairing_miller(&f, p, q, n);
@@ -250,6 +284,7 @@ int main(void) {
         cmocka_unit_test_setup(fp12_algebra, reset_seed),
         cmocka_unit_test_setup(frobenius, reset_seed),
         cmocka_unit_test_setup(final_exponentiation, reset_seed),
+        cmocka_unit_test(known_answer),
         cmocka_unit_test_setup(bilinearity, reset_seed),
         cmocka_unit_test_setup(products, reset_seed),
         cmocka_unit_test_setup(identities, reset_seed),

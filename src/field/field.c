@@ -5,11 +5,9 @@
 
 field_table field;
 
+/* Vectors gain nothing on single elements, so the IFMA variant has the ADX kernels. */
 static const field_table *const variants[] = {
-    [CPU_PORTABLE] = &field_portable, [CPU_ADX] = &field_adx, [CPU_IFMA] = &field_adx, /* single elements gain
-                                                                                          nothing from vectors
-                                                                                        */
-};
+    [CPU_PORTABLE] = &field_portable, [CPU_ADX] = &field_adx, [CPU_IFMA] = &field_adx};
 
 void field_select(cpu_isa isa) {
     field = *variants[isa];

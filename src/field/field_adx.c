@@ -83,8 +83,8 @@ static void sqr_fr(fr *out, const fr *a) {
     COLUMN("(%[" A "])", "t0", "t1")                                                                         \
     COLUMN("8(%[" A "])", "t1", "t2")                                                                        \
     COLUMN("16(%[" A "])", "t2", "t3")                                                                       \
-    COLUMN("24(%[" A "])", "t3", "t4") COLUMN("32(%[" A "])", "t4", "t5")                                    \
-        COLUMN("40(%[" A "])", "t5", "top") ROW_END
+    COLUMN("24(%[" A "])", "t3", "t4")                                                                       \
+    COLUMN("32(%[" A "])", "t4", "t5") COLUMN("40(%[" A "])", "t5", "top") ROW_END
 #define REDUCE6                                                                                              \
     REDUCE REDUCE_COLUMN("8", "t0", "t1", "t2") REDUCE_COLUMN("16", "t1", "t2", "t3")                        \
         REDUCE_COLUMN("24", "t2", "t3", "t4") REDUCE_COLUMN("32", "t3", "t4", "t5")                          \
