@@ -44,6 +44,31 @@ void check_digest(const r1cs_circuit *circuit, const char *name) {
     assignment_digest_free(&values_digest);
 }
 
+void check_structure(const r1cs_circuit *circuit, const char *name) {
+    cuzk_error err;
+    r1cs_digest structure;
+    if (r1cs_digest_create(&structure, circuit, NULL, NULL, &err)) fail_msg("%s: %s", name, err.message);
+    size_t size, differences;
+    char *json = fixture_read(name, &size);
+    if (r1cs_digest_compare(&structure, NULL, json, size, name, print_difference, (void *)(uintptr_t)name,
+                            &differences, &err))
+        fail_msg("%s: %s", name, err.message);
+    assert_int_equal(differences, 0);
+    free(json);
+    r1cs_digest_free(&structure);
+}
+
+void check_figures(const r1cs_circuit *circuit, long long aux, long long constraints, const char *sha256) {
+    cuzk_error err;
+    r1cs_digest structure;
+    if (r1cs_digest_create(&structure, circuit, NULL, NULL, &err))
+        fail_msg("%s: %s", circuit->name, err.message);
+    if (aux >= 0) assert_int_equal(structure.shape.aux, aux);
+    if (constraints >= 0) assert_int_equal(structure.shape.constraints, constraints);
+    assert_hex(structure.sha256, 32, sha256);
+    r1cs_digest_free(&structure);
+}
+
 /* Cut the next line off *text, without its comment. */
 static char *next_line(char **text) {
     char *line = strsep(text, "\n");

@@ -1,0 +1,163 @@
+/*
+ * Additions are deferred as in the reference: a and e of a round are evaluated in the next one, where their
+ * operand lists grow no more, and the last two directly into the new state.
+ */
+#include "gadget/sha256.h"
+
+#include "gadget/multipack.h"
+
+static const uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static const uint32_t initial_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+/* out = (x >>> p) xor (x >>> q) xor (x >>> r), or >> r when shift is set. */
+static void sigma(cs *system, uint32 *out, const uint32 *x, unsigned p, unsigned q, unsigned r, bool shift) {
+    uint32 first, second;
+    uint32_rotr(&first, x, p);
+    uint32_rotr(&second, x, q);
+    uint32_xor(system, out, &first, &second);
+    if (shift)
+        uint32_shr(&first, x, r);
+    else
+        uint32_rotr(&first, x, r);
+    uint32_xor(system, out, out, &first);
+}
+
+static void extend(cs *system, multieq *m, uint32 w[64]) {
+    for (unsigned i = 16; i < 64; i++) {
+        cs_enter(system, "w extension %u", i);
+        uint32 s0, s1;
+        sigma(system, &s0, &w[i - 15], 7, 18, 3, true);
+        sigma(system, &s1, &w[i - 2], 17, 19, 10, true);
+        const uint32 *const operands[] = {&w[i - 16], &s0, &w[i - 7], &s1};
+        uint32_addmany(m, &w[i], operands, 4);
+        cs_leave(system);
+    }
+}
+
+/* What a round leaves to be added: e = t1 + d, a = t1 + s0 + maj. Entry 0 is left for the state word that the
+ * last round's sums add too. */
+typedef struct deferred {
+    uint32 s1, ch, k, s0, maj;
+    const uint32 *e[7], *a[8];
+} deferred;
+
+#define E_OPERANDS 6u
+#define A_OPERANDS 7u
+
+/* a[i + 3] is the word a of round i, the three before it are b, c, d; likewise e, f, g, h. */
+typedef struct history {
+    uint32 a[64 + 3], e[64 + 3];
+} history;
+
+static void compress_round(cs *system, multieq *m, history *h, deferred *d, const uint32 *w, unsigned i) {
+    uint32 *a = &h->a[i + 3], *e = &h->e[i + 3];
+    if (i > 0) uint32_addmany(m, e, d->e, E_OPERANDS);
+    uint32 s1, ch;
+    sigma(system, &s1, e, 6, 11, 25, false);
+    uint32_ch(system, &ch, e, e - 1, e - 2);
+    if (i > 0) uint32_addmany(m, a, d->a, A_OPERANDS); /* the last use of the round before */
+    d->s1 = s1;
+    d->ch = ch;
+    uint32_constant(&d->k, round_constants[i]);
+    sigma(system, &d->s0, a, 2, 13, 22, false);
+    uint32_maj(system, &d->maj, a, a - 1, a - 2);
+    const uint32 *const t1[5] = {e - 3, &d->s1, &d->ch, &d->k, w};
+    memcpy(d->e, t1, sizeof t1);
+    memcpy(d->a, t1, sizeof t1);
+    d->e[5] = a - 3;
+    d->a[5] = &d->s0;
+    d->a[6] = &d->maj;
+}
+
+static void update_state(cs *system, multieq *m, uint32 state[8], const history *h, deferred *d) {
+    /* After 64 rounds a and e are still deferred; b, c, d are the last words of the history. */
+    for (unsigned k = 0; k < 8; k++) {
+        cs_enter(system, "new h%u", k);
+        if (k == 0 || k == 4) {
+            const uint32 **operands = k == 0 ? d->a : d->e;
+            unsigned n = k == 0 ? A_OPERANDS : E_OPERANDS;
+            operands[n] = &state[k];
+            uint32_addmany(m, &state[k], operands, n + 1);
+        } else {
+            const uint32 *last = k < 4 ? &h->a[67 - k] : &h->e[67 - (k - 4)];
+            const uint32 *const operands[] = {&state[k], last};
+            uint32_addmany(m, &state[k], operands, 2);
+        }
+        cs_leave(system);
+    }
+}
+
+static void compress(cs *system, uint32 state[8], const boolean block[512]) {
+    uint32 w[64];
+    history h;
+    deferred d;
+    multieq m;
+    multieq_start(&m, system);
+    for (unsigned i = 0; i < 16; i++) uint32_from_bits_be(&w[i], block + 32 * i);
+    extend(system, &m, w);
+    for (unsigned k = 0; k < 4; k++) {
+        h.a[3 - k] = state[k];
+        h.e[3 - k] = state[4 + k];
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        cs_enter(system, "compression round %u", i);
+        compress_round(system, &m, &h, &d, &w[i], i);
+        cs_leave(system);
+    }
+    update_state(system, &m, state, &h, &d);
+    multieq_finish(&m);
+}
+
+/* Bit i of the padded message of n bits, in blocks of 512. */
+static boolean message_bit(const boolean *bits, size_t n, size_t blocks, size_t i) {
+    if (i < n) return bits[i];
+    size_t from_end = 512 * blocks - 1 - i;
+    return boolean_constant(i == n || (from_end < 64 && (uint64_t)n >> from_end & 1));
+}
+
+void sha256_circuit(cs *system, boolean out[256], const boolean *bits, size_t n) {
+    size_t blocks = (n + 1 + 64 + 511) / 512;
+    uint32 state[8];
+    for (unsigned k = 0; k < 8; k++) uint32_constant(&state[k], initial_state[k]);
+    for (size_t b = 0; b < blocks; b++) {
+        boolean block[512];
+        for (size_t i = 0; i < 512; i++) block[i] = message_bit(bits, n, blocks, 512 * b + i);
+        cs_enter(system, "block %zu", b);
+        compress(system, state, block);
+        cs_leave(system);
+    }
+    for (unsigned k = 0; k < 8; k++) uint32_to_bits_be(out + 32 * k, &state[k]);
+}
+
+num sha256_circuit_to_num(cs *system, const boolean *bits, size_t n) {
+    boolean digest[256], field_bits[256];
+    cs_enter(system, "hash");
+    sha256_circuit(system, digest, bits, n);
+    cs_leave(system);
+    reverse_bit_numbering(field_bits, digest, 256);
+    cs_enter(system, "pack_le");
+    num out = pack_bits(system, field_bits, FR_CAPACITY);
+    cs_leave(system);
+    return out;
+}
+
+num sha256_tree_node(cs *system, const num *children, unsigned n) {
+    boolean bits[8 * 256], field_bits[FR_BITS];
+    for (unsigned k = 0; k < n; k++) {
+        cs_enter(system, "%u_num_into_bits", k);
+        num_to_bits_le(system, field_bits, &children[k]);
+        cs_leave(system);
+        reverse_bit_numbering(bits + 256 * k, field_bits, FR_BITS);
+    }
+    return sha256_circuit_to_num(system, bits, 256 * (size_t)n);
+}
