@@ -315,7 +315,7 @@ def write_markdown(path, a, programs, rows, results, about, loads):
                   f"- {m['cpu']}, {m['cpus']} CPUs, {m['memory_bytes'] / 2**30:.1f} GiB, {m['kernel']}, "
                   f"huge pages {m['huge_pages']}"]
     lines += [f"- {line}" for line in versions(programs)]
-    lines += [f"- {a.threads} thread{'s' if a.threads > 1 else ''}, {a.rounds} rounds, load average "
+    lines += [f"- {a.threads} thread{'s' if a.threads > 1 else ''}, {a.rounds} round{'s' if a.rounds > 1 else ''}, load average "
               f"{loads[0]:.2f} before and {loads[1]:.2f} after"]
     if loads[0] > 0.5:
         lines += ["- **The machine was not idle: trust the CPU times more than the wall times.**"]
