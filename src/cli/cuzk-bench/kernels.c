@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "field/fp8.h"
 #include "hash/digest.h"
 #include "inputs.h"
 #include "msm/msm.h"
@@ -102,18 +103,33 @@ static cuzk_code time_fr(bench *b, unsigned chains, cuzk_error *err) {
     return CUZK_OK;
 }
 
+static void make_fp(fp *out, unsigned n, uint64_t seed) {
+    for (unsigned j = 0; j < n; j++) {
+        fr_repr scalar;
+        input_scalar(&scalar, seed, j);
+        fp_repr value = {{scalar.l[0], scalar.l[1], scalar.l[2], scalar.l[3]}};
+        fp_from_repr(&out[j], &value);
+    }
+}
+
+static void checksum_fp(bench_result *r, const fp *values, unsigned n) {
+    sha256 hash;
+    sha256_start(&hash);
+    for (unsigned j = 0; j < n; j++) {
+        uint8_t bytes[48];
+        fp_to_bytes_be(bytes, &values[j]);
+        sha256_update(&hash, bytes, sizeof bytes);
+    }
+    checksum_bytes(r, &hash);
+}
+
 static cuzk_code time_fp(bench *b, unsigned chains, cuzk_error *err) {
     size_t n = (size_t)1 << FIELD_LOG_N;
     bench_result *r = new_result(b, chains == 1 ? "fp-mul-chain" : "fp-mul-8", n, n * chains);
     r->variant = field.name;
     r->threads = 1;
     fp start[CHAINS + 1], values[CHAINS];
-    for (unsigned j = 0; j <= chains; j++) {
-        fr_repr scalar;
-        input_scalar(&scalar, b->a->seed, j);
-        fp_repr value = {{scalar.l[0], scalar.l[1], scalar.l[2], scalar.l[3]}};
-        fp_from_repr(&start[j], &value);
-    }
+    make_fp(start, chains + 1, b->a->seed);
     for (unsigned k = 0; k < b->a->repeat; k++) {
         TRY(step(b, r->work, k, err));
         memcpy(values, start, sizeof values);
@@ -123,14 +139,29 @@ static cuzk_code time_fp(bench *b, unsigned chains, cuzk_error *err) {
         bench_stop(r, clock);
     }
     TRY(step(b, r->work, b->a->repeat, err));
-    sha256 hash;
-    sha256_start(&hash);
-    for (unsigned j = 0; j < chains; j++) {
-        uint8_t bytes[48];
-        fp_to_bytes_be(bytes, &values[j]);
-        sha256_update(&hash, bytes, sizeof bytes);
+    checksum_fp(r, values, chains);
+    return CUZK_OK;
+}
+
+/* The same products in the lanes of vectors. */
+static cuzk_code time_fp8(bench *b, cuzk_error *err) {
+    size_t n = (size_t)1 << FIELD_LOG_N;
+    bench_result *r = new_result(b, "fp-mul-8", n, n * CHAINS);
+    r->threads = 1;
+    fp start[CHAINS + 1], values[CHAINS];
+    fp8 lanes, factor;
+    make_fp(start, CHAINS + 1, b->a->seed);
+    for (unsigned j = 0; j < CHAINS; j++) fp8_from_fp(&factor, j, &start[CHAINS]);
+    for (unsigned k = 0; k < b->a->repeat; k++) {
+        TRY(step(b, r->work, k, err));
+        for (unsigned j = 0; j < CHAINS; j++) fp8_from_fp(&lanes, j, &start[j]);
+        bench_clock clock = bench_start();
+        for (size_t i = 0; i < n; i++) fp8_mul(&lanes, &lanes, &factor);
+        bench_stop(r, clock);
     }
-    checksum_bytes(r, &hash);
+    TRY(step(b, r->work, b->a->repeat, err));
+    for (unsigned j = 0; j < CHAINS; j++) fp8_to_fp(&values[j], &lanes, j);
+    checksum_fp(r, values, CHAINS);
     return CUZK_OK;
 }
 
@@ -147,6 +178,7 @@ static cuzk_code time_field(bench *b, cuzk_error *err) {
         if (code == CUZK_OK) code = time_fp(b, CHAINS, err);
     }
     field_select(chosen);
+    if (code == CUZK_OK && chosen == CPU_IFMA) code = time_fp8(b, err);
     return code;
 }
 
@@ -370,8 +402,8 @@ static const struct argp argp = {
     parse,
     NULL,
     "Time the kernels that proving consists of, check their results, and print medians.\v"
-    "The median, least and most wall time, the median CPU time of all threads, and the median wall time of "
-    "one multiplication, coefficient or point. CUZK_ISA=portable|adx|ifma forces a code variant.\n\n"
+    "The median, least and most wall time, the median CPU time of all threads, and the CPU time of one "
+    "multiplication, coefficient or point. CUZK_ISA=portable|adx|ifma forces a code variant.\n\n"
     "Example:\n  cuzk-bench kernels --threads 1 --log-n 18,20 --only ntt,msm-g1\n\n" EXIT_CODES_HELP,
     common_children,
     NULL,

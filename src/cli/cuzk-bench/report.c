@@ -117,7 +117,7 @@ void bench_print_table(const bench_report *report) {
     printf("%s, %u CPUs, %s, %s, huge pages %s, load %.2f\n\n", m.cpu, m.cpus, format_bytes(text, m.memory),
            m.kernel, m.huge_pages, m.load);
     printf("%-14s %-8s %8s %11s %11s %11s %11s %11s\n", "work", "variant", "size", "median", "least", "most",
-           "CPU", "an item");
+           "CPU", "CPU/item");
     for (unsigned i = 0; i < report->count; i++) {
         const bench_result *r = &report->results[i];
         spread wall = spread_of(r->seconds, r->repeat), cpu = spread_of(r->cpu_seconds, r->repeat);
@@ -125,7 +125,7 @@ void bench_print_table(const bench_report *report) {
         printf("%-14s %-8s %8s %11s %11s %11s %11s %11s\n", r->work, r->variant, format_size(size, r->n),
                format_seconds(median, wall.median), format_seconds(least, wall.least),
                format_seconds(most, wall.most), format_seconds(cpu_text, cpu.median),
-               format_seconds(item, wall.median / (double)r->items));
+               format_seconds(item, cpu.median / (double)r->items));
     }
 }
 
