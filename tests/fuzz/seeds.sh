@@ -18,4 +18,25 @@ fuzz_c1)
     tail -c 600 "$data/c1/2k-v1_1/c1.inner.json" | sed 's/^[^"]*/{/' >"$out/tail"
     printf '{"registered_proof":"StackedDrg64GiBV1","vanilla_proofs":{"StackedDrg64GiBV1":[[]]}}' >"$out/big"
     ;;
+fuzz_proof)
+    cp "$data/groth16-small/proof.bin" "$out/one"
+    cat "$data/groth16-small/proof.bin" "$data/c1/2k-v1_1/proof.bin" >"$out/two"
+    ;;
+fuzz_vk)
+    cp "$data/groth16-small/v28-small.vk" "$out/small"
+    ;;
+fuzz_params)
+    # The smallest file there is (two points in section a, the others empty), and one with a point or more in
+    # each section, taken from the first section and from the key.
+    vk=$data/groth16-small/v28-small.vk
+    g1=$out/.g1
+    g2=$out/.g2
+    head -c 96 "$vk" >"$g1"
+    head -c 384 "$vk" | tail -c 192 >"$g2"
+    { cat "$vk"; printf '\0\0\0\0\0\0\0\0\0\0\0\2'; cat "$g1" "$g1"; printf '\0\0\0\0\0\0\0\0'; } >"$out/smallest"
+    { cat "$vk"; printf '\0\0\0\1'; cat "$g1"; printf '\0\0\0\2'; cat "$g1" "$g1"
+      printf '\0\0\0\3'; cat "$g1" "$g1" "$g1"; printf '\0\0\0\1'; cat "$g1"
+      printf '\0\0\0\1'; cat "$g2"; } >"$out/points"
+    rm -f "$g1" "$g2"
+    ;;
 esac
