@@ -2,14 +2,13 @@
 
 #include <stdio.h>
 
+#include "circuit/create_label.h"
 #include "gadget/multipack.h"
 #include "gadget/por.h"
 #include "gadget/poseidon.h"
-#include "gadget/sha256.h"
 
-#define LABEL_BITS     256u                               /* of a replica id or parent in SHA order */
-#define PREIMAGE_BITS  ((2 + LABEL_PARENTS) * LABEL_BITS) /* replica id; layer, node, padding; parents */
-#define MAX_SIBLINGS   (7u * SECTOR_MAX_DEPTH)            /* of a path in tree-c or tree-r-last */
+#define LABEL_BITS     256u                    /* of a replica id or parent in SHA order */
+#define MAX_SIBLINGS   (7u * SECTOR_MAX_DEPTH) /* of a path in tree-c or tree-r-last */
 #define MAX_D_SIBLINGS 64u
 
 porep_shape porep_shape_of(const sector_shape *sector) {
@@ -21,8 +20,24 @@ porep_shape porep_shape_of(const sector_shape *sector) {
                          .top_arity = sector->top_arity};
 }
 
-/* --- sizes
- * -------------------------------------------------------------------------------------------------- */
+/* ---- sizes ---- */
+
+static unsigned log_join(unsigned arity) {
+    return arity ? (unsigned)__builtin_ctz(arity) : 0;
+}
+
+static bool is_joining_arity(unsigned arity) {
+    return arity == 0 || arity == 2 || arity == 4 || arity == 8;
+}
+
+bool porep_shape_is_known(const porep_shape *shape) {
+    return is_joining_arity(shape->sub_arity) && is_joining_arity(shape->top_arity) &&
+           shape->base_levels > 0 && shape->log_nodes <= 32 &&
+           3 * (uint64_t)shape->base_levels + log_join(shape->sub_arity) + log_join(shape->top_arity) ==
+               shape->log_nodes &&
+           shape->layers <= SECTOR_MAX_LAYERS && poseidon_for(shape->layers) && shape->challenges > 0 &&
+           shape->challenges <= POREP_MAX_CHALLENGES;
+}
 
 /* Constraints, which are as many as new variables, of a Poseidon hash. */
 static uint64_t poseidon_size(unsigned arity) {
@@ -47,6 +62,7 @@ static void path_size(const porep_shape *shape, uint64_t *constraints, uint64_t 
 }
 
 r1cs_shape porep_r1cs_shape(const porep_shape *shape) {
+    if (!porep_shape_is_known(shape)) return (r1cs_shape){.constraints = 0};
     /* Gadgets of fixed size: a tree-d level, a label, and bits of a field element. */
     const uint64_t d_level = 45382, d_level_aux = 45331 + 4, label = 522269, label_aux = 521749;
     const uint64_t bits = FR_BITS + 1, bits_aux = FR_BITS;
@@ -69,8 +85,7 @@ r1cs_shape porep_r1cs_shape(const porep_shape *shape) {
     };
 }
 
-/* --- synthesis
- * ---------------------------------------------------------------------------------------------- */
+/* ---- synthesis ---- */
 
 /* Numbers that every challenge uses. */
 typedef struct common {
@@ -133,31 +148,16 @@ static void parent_column(cs *system, const common *all, const char *kind, unsig
                           const c1_column_proof *proof, num *rows) {
     char name[32];
     cs_enter(system, "%s_parent_%u_num", kind, i);
+    cs_enter(system, "column");
     for (unsigned layer = 0; layer < all->shape->layers; layer++)
         rows[layer] = alloc_repr(system, "row", proof ? &proof->rows[layer] : NULL);
+    cs_leave(system);
     cs_leave(system);
     cs_enter(system, "%s_parent_%u_constraint", kind, i);
     num hash = poseidon_tree_circuit(system, rows, all->shape->layers);
     cs_leave(system);
     snprintf(name, sizeof name, "%s_parent_%u_inclusion", kind, i);
     include(system, name, &all->tree, &hash, proof ? &proof->inclusion_proof : NULL, &all->comm_c);
-}
-
-/* label = SHA-256(replica id, layer, node, parents) as a number. */
-static num create_label(cs *system, const common *all, boolean parents[][LABEL_BITS], unsigned n_parents,
-                        unsigned layer, const boolean node_bits[64]) {
-    static _Thread_local boolean preimage[PREIMAGE_BITS];
-    boolean *next = preimage;
-    for (unsigned i = 0; i < LABEL_BITS; i++) *next++ = all->replica_id[i];
-    for (unsigned i = 32; i-- > 0;) *next++ = boolean_constant(layer >> i & 1);
-    for (unsigned i = 64; i-- > 0;) *next++ = node_bits[i];
-    while (next < preimage + 2 * LABEL_BITS) *next++ = boolean_constant(false);
-    for (unsigned k = 0; k < LABEL_PARENTS; k++)
-        for (unsigned i = 0; i < LABEL_BITS; i++) *next++ = parents[k % n_parents][i];
-    cs_enter(system, "create_label");
-    num label = sha256_circuit_to_num(system, preimage, PREIMAGE_BITS);
-    cs_leave(system);
-    return label;
 }
 
 /* Labels of the challenged node in every layer, from its parents' rows. */
@@ -171,13 +171,15 @@ static void labels(cs *system, const common *all, num rows[PARENT_DEGREE][SECTOR
             sha_bits(system, parents[i], &rows[i][layer - 1]);
             cs_leave(system);
         }
-        for (unsigned i = 0; layer > 1 && i < EXPANDER_DEGREE; i++) {
+        for (unsigned i = DRG_DEGREE; layer > 1 && i < PARENT_DEGREE; i++) {
             cs_enter(system, "exp_parent_%u_bits", i);
-            sha_bits(system, parents[DRG_DEGREE + i], &rows[DRG_DEGREE + i][layer - 2]);
+            sha_bits(system, parents[i], &rows[i][layer - 2]);
             cs_leave(system);
         }
-        out[layer - 1] =
-            create_label(system, all, parents, layer == 1 ? DRG_DEGREE : PARENT_DEGREE, layer, node);
+        cs_enter(system, "create_label");
+        out[layer - 1] = create_label_circuit(system, all->replica_id, (const boolean(*)[LABEL_BITS])parents,
+                                              layer == 1 ? DRG_DEGREE : PARENT_DEGREE, layer, node);
+        cs_leave(system);
         cs_leave(system);
     }
 }
@@ -205,7 +207,9 @@ static void synthesize_challenge(cs *system, const common *all, const c1_challen
     if (cs_failed(system)) return;
 
     cs_enter(system, "encode_node");
+    cs_enter(system, "encode_add");
     num encoded = num_add(system, &label[all->shape->layers - 1], &leaf);
+    cs_leave(system);
     cs_leave(system);
     include(system, "comm_r_last_data_inclusion", &all->tree, &encoded, w ? &w->comm_r_last_proof : NULL,
             &all->comm_r_last);
@@ -244,9 +248,17 @@ static void synthesize_commitments(cs *system, common *all, const porep_shape *s
 static void synthesize(const void *ctx, cs *system) {
     const porep_circuit *circuit = ctx;
     const c1 *w = circuit->sector;
+    const porep_shape *shape = &circuit->shape;
     common all;
-    synthesize_commitments(system, &all, &circuit->shape, w);
-    for (unsigned i = 0; i < circuit->shape.challenges && !cs_failed(system); i++) {
+    if (!porep_shape_is_known(shape)) {
+        cs_fail(system, CUZK_ERR_USAGE,
+                "no PoRep circuit for 2^%u nodes, %u layers, %u challenges, trees of %u levels, %u, %u",
+                shape->log_nodes, shape->layers, shape->challenges, shape->base_levels, shape->sub_arity,
+                shape->top_arity);
+        return;
+    }
+    synthesize_commitments(system, &all, shape, w);
+    for (unsigned i = 0; i < shape->challenges && !cs_failed(system); i++) {
         cs_enter(system, "challenge_%u", i);
         synthesize_challenge(system, &all, w ? &w->partition[circuit->partition].challenges[i] : NULL);
         cs_leave(system);

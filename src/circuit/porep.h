@@ -28,7 +28,12 @@ typedef struct porep_circuit {
 
 porep_shape porep_shape_of(const sector_shape *sector);
 
-/* Sizes of the circuit, by formula. */
+/* Is there such a circuit: do the levels reach from the nodes to the root, are there constants for the
+ * layers, are there at most POREP_MAX_CHALLENGES challenges? Any other shape's circuit fails with
+ * CUZK_ERR_USAGE. */
+bool porep_shape_is_known(const porep_shape *shape);
+
+/* Sizes of the circuit, by formula; zeros when the shape is not known. */
 r1cs_shape porep_r1cs_shape(const porep_shape *shape);
 
 /* The structure of a shape. *circuit points to *out. */
