@@ -9,14 +9,7 @@
 #define CUZK_GADGET_BOOLEAN_H
 
 #include "r1cs/cs.h"
-
-typedef enum boolean_form { BOOLEAN_CONSTANT, BOOLEAN_IS, BOOLEAN_NOT } boolean_form;
-
-typedef struct boolean {
-    r1cs_var var; /* of IS and NOT */
-    uint8_t form; /* boolean_form */
-    bool value;   /* of the Boolean itself; meaningless for IS and NOT in a structure-only system */
-} boolean;
+#include "r1cs/wire.h"
 
 static inline boolean boolean_constant(bool value) {
     return (boolean){R1CS_ONE, BOOLEAN_CONSTANT, value};

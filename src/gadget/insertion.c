@@ -1,5 +1,7 @@
 #include "gadget/insertion.h"
 
+#include "r1cs/block.h"
+
 num num_pick(cs *system, boolean condition, const num *a, const num *b) {
     num out = num_alloc(system, condition.value ? &a->value : &b->value);
     lc_clear(&system->a);
@@ -87,19 +89,37 @@ static void insert_8(cs *system, num *out, const num *x, const boolean *bits, co
     out[7] = pick(system, "p7", b2, &t, h);
 }
 
-void num_insert(cs *system, num *out, const num *x, const boolean *bits, const num *siblings,
-                unsigned arity) {
-    switch (arity) {
+/* Numbers: x, then its siblings. */
+static void insert_body(cs *system, const block_call *call) {
+    const num *x = &call->nums[0], *siblings = &call->nums[1];
+    switch (call->n_nums) {
     case 2:
-        insert_2(system, out, x, bits, siblings);
+        insert_2(system, call->out_nums, x, call->bits, siblings);
         break;
     case 4:
-        insert_4(system, out, x, bits, siblings);
-        break;
-    case 8:
-        insert_8(system, out, x, bits, siblings);
+        insert_4(system, call->out_nums, x, call->bits, siblings);
         break;
     default:
-        cs_fail(system, CUZK_ERR_INTERNAL, "no insertion of arity %u", arity);
+        insert_8(system, call->out_nums, x, call->bits, siblings);
     }
+}
+
+static const block_type insertion = {"insert", insert_body, NULL};
+
+void num_insert(cs *system, num *out, const num *x, const boolean *bits, const num *siblings,
+                unsigned arity) {
+    if (arity != 2 && arity != 4 && arity != 8) {
+        cs_fail(system, CUZK_ERR_INTERNAL, "no insertion of arity %u", arity);
+        return;
+    }
+    num numbers[INSERT_MAX_ARITY];
+    numbers[0] = *x;
+    memcpy(&numbers[1], siblings, (arity - 1) * sizeof *siblings);
+    block_run(system, &(block_call){.type = &insertion,
+                                    .bits = bits,
+                                    .n_bits = (unsigned)__builtin_ctz(arity),
+                                    .nums = numbers,
+                                    .n_nums = arity,
+                                    .out_nums = out,
+                                    .n_out_nums = arity});
 }

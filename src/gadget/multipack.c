@@ -1,5 +1,7 @@
 #include "gadget/multipack.h"
 
+#include "r1cs/block.h"
+
 /* Put (sum 2^i bits[i]) * 1 = v into the system's scratch, v to come, and find the value of the sum. */
 static void start_packing(cs *system, fr *value, const boolean *bits, size_t n) {
     lc_clear(&system->a);
@@ -21,12 +23,30 @@ static void finish_packing(cs *system, r1cs_var v) {
     cs_enforce(system, &system->a, &system->b, &system->c);
 }
 
-num pack_bits(cs *system, const boolean *bits, size_t n) {
+static void pack_body(cs *system, const block_call *call) {
     fr value;
-    start_packing(system, &value, bits, n < FR_CAPACITY ? n : FR_CAPACITY);
+    start_packing(system, &value, call->bits, call->n_bits);
     num v = num_alloc(system, &value);
     finish_packing(system, v.var);
-    return v;
+    call->out_nums[0] = v;
+}
+
+static void pack_witness(block_writer *out, const block_operands *in) {
+    fr_repr plain = {{0}};
+    memcpy(&plain, in->values, bits_words(in->n_bits) * sizeof *in->values);
+    fr_from_repr(block_put_full(out, 1), &plain);
+}
+
+static const block_type packing = {"pack", pack_body, pack_witness};
+
+num pack_bits(cs *system, const boolean *bits, size_t n) {
+    num out = {R1CS_ONE, FR_ZERO};
+    block_run(system, &(block_call){.type = &packing,
+                                    .bits = bits,
+                                    .n_bits = (unsigned)(n < FR_CAPACITY ? n : FR_CAPACITY),
+                                    .out_nums = &out,
+                                    .n_out_nums = 1});
+    return out;
 }
 
 void pack_into_inputs(cs *system, const boolean *bits, size_t n) {

@@ -1,5 +1,7 @@
 #include "gadget/num.h"
 
+#include "r1cs/block.h"
+
 /* Clear the scratch combinations and put `1` into B. */
 static void clear_times_one(cs *system) {
     lc_clear(&system->a);
@@ -115,17 +117,47 @@ static void enforce_unpacking(cs *system, const boolean bits[FR_BITS], const num
     enforce(system);
 }
 
-void num_to_bits_le(cs *system, boolean bits[FR_BITS], const num *a) {
+/* The last constraint of a decomposition, as a block's parameter. */
+enum { SUM_MINUS_A_IS_ZERO, SUM_TIMES_ONE_IS_A };
+
+static void bits_body(cs *system, const block_call *call) {
+    const num *a = &call->nums[0];
+    boolean *bits = call->out_bits;
     alloc_bits(system, bits, a);
-    enforce_unpacking(system, bits, a);
+    if (call->parameter == SUM_MINUS_A_IS_ZERO) {
+        enforce_unpacking(system, bits, a);
+    } else {
+        clear_times_one(system);
+        add_weighted(&system->a, bits);
+        lc_add_one(&system->c, a->var);
+        enforce(system);
+    }
+}
+
+static void bits_witness(block_writer *out, const block_operands *in) {
+    fr_repr plain;
+    fr_to_repr(&plain, &in->nums[0]);
+    for (unsigned i = 0; i < 3; i++) block_put_bits(out, plain.l[i], 64);
+    block_put_bits(out, plain.l[3], FR_BITS - 192);
+}
+
+static const block_type decomposition = {"num_bits", bits_body, bits_witness};
+
+static void decompose(cs *system, boolean bits[FR_BITS], const num *a, uint64_t last_constraint) {
+    block_run(system, &(block_call){.type = &decomposition,
+                                    .parameter = last_constraint,
+                                    .nums = a,
+                                    .n_nums = 1,
+                                    .out_bits = bits,
+                                    .n_out_bits = FR_BITS});
+}
+
+void num_to_bits_le(cs *system, boolean bits[FR_BITS], const num *a) {
+    decompose(system, bits, a, SUM_MINUS_A_IS_ZERO);
 }
 
 void num_to_allocated_bits(cs *system, boolean bits[FR_BITS], const num *a) {
-    alloc_bits(system, bits, a);
-    clear_times_one(system);
-    add_weighted(&system->a, bits);
-    lc_add_one(&system->c, a->var);
-    enforce(system);
+    decompose(system, bits, a, SUM_TIMES_ONE_IS_A);
 }
 
 /* The and of bits[0..n), left to right. */

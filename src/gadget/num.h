@@ -1,16 +1,11 @@
 /*
  * Field elements as variables (bellpepper-core gadgets/num.rs; storage-proofs-core gadgets/constraint.rs and
- * encode.rs). In a structure-only system the values are zero and not looked at.
+ * encode.rs).
  */
 #ifndef CUZK_GADGET_NUM_H
 #define CUZK_GADGET_NUM_H
 
 #include "gadget/boolean.h"
-
-typedef struct num {
-    r1cs_var var;
-    fr value;
-} num;
 
 /* alloc v. value may be NULL in a structure-only system. */
 num num_alloc(cs *system, const fr *value);

@@ -6,6 +6,8 @@
  */
 #include "gadget/poseidon.h"
 
+#include "r1cs/block.h"
+
 typedef struct element {
     lc terms;
     fr value;
@@ -203,17 +205,34 @@ static void run_rounds(state *s, poseidon_tag tag, const num *preimage) {
     }
 }
 
-num poseidon_circuit(cs *system, const poseidon_constants *constants, poseidon_tag tag, const num *preimage) {
-    state s = {.system = system, .c = constants};
-    for (unsigned i = 0; i < constants->width; i++) s.now[i].terms = s.next[i].terms = LC_EMPTY;
-    run_rounds(&s, tag, preimage);
+/* A block's parameter: what the constants and the tag depend on. */
+static uint64_t parameter_of(unsigned arity, poseidon_tag tag) {
+    return arity | (uint64_t)tag << 32;
+}
+
+static void hash_body(cs *system, const block_call *call) {
+    state s = {.system = system, .c = poseidon_for((unsigned)call->parameter)};
+    for (unsigned i = 0; i < s.c->width; i++) s.now[i].terms = s.next[i].terms = LC_EMPTY;
+    run_rounds(&s, (poseidon_tag)(call->parameter >> 32), call->nums);
     cs_enter(system, "hash result");
-    num out = ensure(system, &s.now[1]);
+    call->out_nums[0] = ensure(system, &s.now[1]);
     cs_leave(system);
-    for (unsigned i = 0; i < constants->width; i++) {
+    for (unsigned i = 0; i < s.c->width; i++) {
         lc_free(&s.now[i].terms);
         lc_free(&s.next[i].terms);
     }
+}
+
+static const block_type hash = {"poseidon", hash_body, NULL};
+
+num poseidon_circuit(cs *system, const poseidon_constants *constants, poseidon_tag tag, const num *preimage) {
+    num out = {R1CS_ONE, FR_ZERO};
+    block_run(system, &(block_call){.type = &hash,
+                                    .parameter = parameter_of(constants->arity, tag),
+                                    .nums = preimage,
+                                    .n_nums = constants->arity,
+                                    .out_nums = &out,
+                                    .n_out_nums = 1});
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include "gadget/sha256.h"
 
 #include "gadget/multipack.h"
+#include "gadget/sha256_witness.h"
 
 static const uint32_t round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -79,7 +80,8 @@ static void compress_round(cs *system, multieq *m, history *h, deferred *d, cons
     d->a[6] = &d->maj;
 }
 
-static void update_state(cs *system, multieq *m, uint32 state[8], const history *h, deferred *d) {
+static void update_state(cs *system, multieq *m, uint32 out[8], const uint32 state[8], const history *h,
+                         deferred *d) {
     /* After 64 rounds a and e are still deferred; b, c, d are the last words of the history. */
     for (unsigned k = 0; k < 8; k++) {
         cs_enter(system, "new h%u", k);
@@ -87,23 +89,28 @@ static void update_state(cs *system, multieq *m, uint32 state[8], const history 
             const uint32 **operands = k == 0 ? d->a : d->e;
             unsigned n = k == 0 ? A_OPERANDS : E_OPERANDS;
             operands[n] = &state[k];
-            uint32_addmany(m, &state[k], operands, n + 1);
+            uint32_addmany(m, &out[k], operands, n + 1);
         } else {
             const uint32 *last = k < 4 ? &h->a[67 - k] : &h->e[67 - (k - 4)];
             const uint32 *const operands[] = {&state[k], last};
-            uint32_addmany(m, &state[k], operands, 2);
+            uint32_addmany(m, &out[k], operands, 2);
         }
         cs_leave(system);
     }
 }
 
-static void compress(cs *system, uint32 state[8], const boolean block[512]) {
+#define STATE_WORDS 8u
+#define BLOCK_WORDS 16u
+
+/* The state, then the block, as words; out: the new state. */
+static void compress_body(cs *system, const block_call *call) {
+    const uint32 *state = (const uint32 *)call->bits, *block = state + STATE_WORDS;
     uint32 w[64];
     history h;
     deferred d;
     multieq m;
     multieq_start(&m, system);
-    for (unsigned i = 0; i < 16; i++) uint32_from_bits_be(&w[i], block + 32 * i);
+    memcpy(w, block, BLOCK_WORDS * sizeof *w);
     extend(system, &m, w);
     for (unsigned k = 0; k < 4; k++) {
         h.a[3 - k] = state[k];
@@ -114,9 +121,11 @@ static void compress(cs *system, uint32 state[8], const boolean block[512]) {
         compress_round(system, &m, &h, &d, &w[i], i);
         cs_leave(system);
     }
-    update_state(system, &m, state, &h, &d);
+    update_state(system, &m, (uint32 *)call->out_bits, state, &h, &d);
     multieq_finish(&m);
 }
+
+static const block_type compression = {"sha256", compress_body, sha256_block_witness};
 
 /* Bit i of the padded message of n bits, in blocks of 512. */
 static boolean message_bit(const boolean *bits, size_t n, size_t blocks, size_t i) {
@@ -127,16 +136,21 @@ static boolean message_bit(const boolean *bits, size_t n, size_t blocks, size_t 
 
 void sha256_circuit(cs *system, boolean out[256], const boolean *bits, size_t n) {
     size_t blocks = (n + 1 + 64 + 511) / 512;
-    uint32 state[8];
-    for (unsigned k = 0; k < 8; k++) uint32_constant(&state[k], initial_state[k]);
+    uint32 words[STATE_WORDS + BLOCK_WORDS], state[STATE_WORDS];
+    for (unsigned k = 0; k < STATE_WORDS; k++) uint32_constant(&state[k], initial_state[k]);
     for (size_t b = 0; b < blocks; b++) {
-        boolean block[512];
-        for (size_t i = 0; i < 512; i++) block[i] = message_bit(bits, n, blocks, 512 * b + i);
+        memcpy(words, state, sizeof state);
+        for (size_t i = 0; i < 32 * BLOCK_WORDS; i++)
+            words[STATE_WORDS + i / 32].bits[31 - i % 32] = message_bit(bits, n, blocks, 512 * b + i);
         cs_enter(system, "block %zu", b);
-        compress(system, state, block);
+        block_run(system, &(block_call){.type = &compression,
+                                        .bits = words[0].bits,
+                                        .n_bits = 32 * (STATE_WORDS + BLOCK_WORDS),
+                                        .out_bits = state[0].bits,
+                                        .n_out_bits = 32 * STATE_WORDS});
         cs_leave(system);
     }
-    for (unsigned k = 0; k < 8; k++) uint32_to_bits_be(out + 32 * k, &state[k]);
+    for (unsigned k = 0; k < STATE_WORDS; k++) uint32_to_bits_be(out + 32 * k, &state[k]);
 }
 
 num sha256_circuit_to_num(cs *system, const boolean *bits, size_t n) {

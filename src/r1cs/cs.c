@@ -75,6 +75,24 @@ void cs_enforce(cs *system, const lc *a, const lc *b, const lc *c) {
                         &system->error);
 }
 
+bool cs_advance(cs *system, uint32_t aux, uint64_t constraints) {
+    if (cs_failed(system)) return false;
+    if (aux > system->limit.aux - system->aux ||
+        constraints > system->limit.constraints - system->constraints) {
+        cs_fail(system, CUZK_ERR_INTERNAL,
+                "the circuit has more than %" PRIu32 " aux variables or %" PRIu64 " constraints",
+                system->limit.aux, system->limit.constraints);
+        return false;
+    }
+    uint64_t before = system->constraints / PROGRESS_STEP;
+    system->aux += aux;
+    system->constraints += constraints;
+    if (system->constraints / PROGRESS_STEP != before)
+        progress_report(system->progress, system->phase, system->constraints, system->expected,
+                        &system->error);
+    return !cs_failed(system);
+}
+
 void cs_enter_named(cs *system, const char *format, ...) {
     if (cs_failed(system)) return;
     char name[128];

@@ -19,6 +19,7 @@ typedef struct r1cs_shape {
 } r1cs_shape;
 
 typedef struct cs cs;
+struct block_call;
 
 typedef struct cs_ops {
     /* The variable is already numbered (cs->inputs or cs->aux was advanced). value is NULL in a
@@ -33,6 +34,9 @@ typedef struct cs_ops {
 
 struct cs {
     const cs_ops *ops;
+    /* Take over a block (block.h) with all its variables, constraints and results; false lets its body run.
+     * NULL in most systems. */
+    bool (*block)(cs *system, const struct block_call *call);
     bool witness; /* values are wanted; gadgets skip computing them otherwise */
     uint32_t inputs, aux;
     uint64_t constraints;
@@ -55,6 +59,9 @@ void cs_free(cs *system);
 r1cs_var cs_alloc(cs *system, const fr *value);
 r1cs_var cs_alloc_input(cs *system, const fr *value);
 void cs_enforce(cs *system, const lc *a, const lc *b, const lc *c);
+/* Number `aux` variables and `constraints` constraints that a sink made by itself. False, with an error, when
+ * they exceed the limit or the work shall stop. */
+bool cs_advance(cs *system, uint32_t aux, uint64_t constraints);
 /* The first error stays. */
 void cs_fail(cs *system, cuzk_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static inline bool cs_failed(const cs *system) {
