@@ -45,22 +45,23 @@ static void draw(progress_bar *bar, uint64_t done, uint64_t total, double now) {
     bar->drawn = true;
 }
 
+/* On a terminal the bar moves ten times a second. Elsewhere a line comes every five seconds, and one when a
+ * phase that took a second or more ends. */
 static bool report(void *ctx, const char *phase, uint64_t done, uint64_t total) {
     progress_bar *bar = ctx;
     if (interrupted) return false;
     if (!bar->enabled) return true;
     double now = clock_seconds();
-    bool new_phase = strcmp(phase, bar->phase) != 0;
-    if (new_phase) {
+    if (strcmp(phase, bar->phase) != 0) {
         if (bar->drawn && bar->terminal) fputc('\n', stderr);
         bar->drawn = false;
         snprintf(bar->phase, sizeof bar->phase, "%s", phase);
         bar->phase_start = now;
     }
     bool last = total != 0 && done >= total;
-    double interval = bar->terminal ? 0.1 : 5.0;
-    if (!last && now - bar->last_drawn < interval && (bar->terminal || !new_phase)) return true;
-    if (!last && !bar->terminal && new_phase && now - bar->last_drawn < interval) return true;
+    bool due = bar->terminal ? last || now - bar->last_drawn >= 0.1
+                             : now - bar->last_drawn >= 5 || (last && now - bar->phase_start >= 1);
+    if (!due) return true;
     bar->last_drawn = now;
     draw(bar, done, total, now);
     return true;

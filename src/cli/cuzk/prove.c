@@ -90,24 +90,30 @@ static const struct argp argp = {
     NULL,
     NULL};
 
+static cuzk_code prove(const arguments *a, cuzk *engine, const cuzk_progress *progress, cuzk_c1 **c1,
+                       cuzk_params **params, uint8_t **proof, size_t *proof_size, cuzk_report *report,
+                       cuzk_error *err) {
+    TRY(cuzk_c1_open(c1, a->c1, err));
+    cuzk_c1_info info;
+    cuzk_c1_get_info(&info, *c1);
+    TRY(cuzk_params_open(params, cuzk_circuit_for(info.registered_proof), a->params, err));
+    uint64_t sector = a->has_sector_num ? a->sector_num : info.has_sector_num ? info.sector_num : 1;
+    return cuzk_seal_prove(engine, *params, *c1, a->miner_id, sector,
+                           a->has_randomness ? &a->randomness : NULL, progress, proof, proof_size, report,
+                           err);
+}
+
+/* The output file is begun first, so that a place that cannot be written to costs no proof. */
 static cuzk_code run(const arguments *a, const cuzk_progress *progress, cuzk_c1 **c1, cuzk_params **params,
                      uint8_t **proof, size_t *proof_size, cuzk_report *report, cuzk_error *err) {
+    file_writer out = {0};
     cuzk *engine;
-    cuzk_code code = cuzk_create(&engine, &a->common.engine, err);
-    if (code != CUZK_OK) return code;
-    cuzk_c1_info info;
-    code = cuzk_c1_open(c1, a->c1, err);
-    if (code == CUZK_OK) {
-        cuzk_c1_get_info(&info, *c1);
-        code = cuzk_params_open(params, cuzk_circuit_for(info.registered_proof), a->params, err);
-    }
-    if (code == CUZK_OK) {
-        uint64_t sector = a->has_sector_num ? a->sector_num : info.has_sector_num ? info.sector_num : 1;
-        code = cuzk_seal_prove(engine, *params, *c1, a->miner_id, sector,
-                               a->has_randomness ? &a->randomness : NULL, progress, proof, proof_size, report,
-                               err);
-    }
-    if (code == CUZK_OK && a->out) code = file_write_all(a->out, *proof, *proof_size, err);
+    TRY(cuzk_create(&engine, &a->common.engine, err));
+    cuzk_code code = a->out ? file_write_begin(&out, a->out, 0, err) : CUZK_OK;
+    if (code == CUZK_OK) code = prove(a, engine, progress, c1, params, proof, proof_size, report, err);
+    if (code == CUZK_OK && a->out) code = file_write(&out, *proof, *proof_size, err);
+    if (code == CUZK_OK && a->out) code = file_write_commit(&out, err);
+    file_write_abort(&out);
     cuzk_destroy(engine);
     return code;
 }
