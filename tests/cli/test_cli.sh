@@ -58,7 +58,7 @@ expect 0 'Usage: cuzk COMMAND' --help
 expect 2 "unknown command 'prof'" prof
 expect 2 'Usage: cuzk params COMMAND' params
 expect 2 "unknown command 'sing'" c1 sing
-for command in prove verify 'params setup' 'params check' 'params list' 'c1 inspect' 'r1cs digest'; do
+for command in prove verify 'params setup' 'params check' 'params list' 'c1 inspect' 'c1 generate' 'r1cs digest'; do
     # shellcheck disable=SC2086 -- a command of two words
     expect 0 'Example.*Exit codes' $command --help
     # shellcheck disable=SC2086
@@ -130,6 +130,19 @@ expect 3 '256' c1 inspect "$work/big.json"
 sed 's/"leaf":\[[0-9]*,/"leaf":[77,/' "$bare" >"$work/leaf.json"
 expect 3 'leaf.json.*vanilla_proofs.StackedDrg2KiBV1\[0\]\[0\]' c1 inspect "$work/leaf.json"
 expect 0 'StackedDrg2KiBV1_1' c1 inspect "$work/leaf.json" --no-verify
+
+# --- c1 generate
+expect 0 'StackedDrg512MiBV1_1' c1 generate --sector-size 512MiB --rng-seed 5 --out "$work/made.json"
+expect 0 'all 2 challenges hold' c1 inspect "$work/made.json"
+expect 0 '"bytes"' c1 generate --sector-size 512MiB --rng-seed 5 --out "$work/again.json" --json
+check 'one seed gave two files' cmp "$work/made.json" "$work/again.json"
+expect 0 'StackedDrg2KiBV1,' c1 generate --registered-proof StackedDrg2KiBV1 --miner-id 7 --sector-num 8 --out "$work/made.json"
+expect 0 'follows from' c1 inspect "$work/made.json" --miner-id 7
+expect 2 "'3KiB', expected 2KiB" c1 generate --sector-size 3KiB --out "$work/none.json"
+expect 2 'challenges depend on comm_r' c1 generate --registered-proof StackedDrg2KiBV1_1_Feat_SyntheticPoRep --out "$work/none.json"
+expect 2 'not a proof of this sector size' c1 generate --sector-size 8MiB --registered-proof StackedDrg2KiBV1 --out "$work/none.json"
+expect 2 'none.json' c1 generate --sector-size 2KiB --out "$work/absent/none.json"
+check 'a failed generate left a file' test ! -e "$work/none.json"
 
 # --- params
 expect 0 'porep-32g.*v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0' params list

@@ -3,7 +3,7 @@
 # SHA-256, the proof with fixed randomness is the reference's byte for byte with every code variant and thread count,
 # and damaged parameters or too little memory end in the right error. Minutes. usage: test_prove.sh CUZK DATA_DIR WORK_DIR
 cuzk=$1
-data=$2
+data=$(cd "$2" && pwd)
 work=$3
 failed=0
 passed=0
@@ -98,7 +98,7 @@ printf '\0' | dd of="$params" bs=1 seek=$((size - 1)) conv=notrunc status=none
 last=$((size - 192))
 expect 4 "offset $last: .*curve" prove --c1 "$c1" --params "$work" --out "$work/none.bin"
 expect 4 'not on the curve' params check "$work" --circuit porep-2k --points
-head -c 192 /dev/zero | tr '\0' '\0' | dd of="$params" bs=1 seek=$last conv=notrunc status=none
+dd if=/dev/zero of="$params" bs=192 count=1 seek=$last oflag=seek_bytes conv=notrunc status=none
 printf '\100' | dd of="$params" bs=1 seek=$last conv=notrunc status=none
 expect 4 "offset $last: .*(identity|infinity)" prove --c1 "$c1" --params "$work" --out "$work/none.bin"
 printf '\377' | dd of="$params" bs=1 seek=$((868 + 96 * 40)) conv=notrunc status=none

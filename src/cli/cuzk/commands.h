@@ -10,6 +10,7 @@ int params_setup_main(int argc, char **argv);
 int params_check_main(int argc, char **argv);
 int params_list_main(int argc, char **argv);
 int c1_inspect_main(int argc, char **argv);
+int c1_generate_main(int argc, char **argv);
 int r1cs_digest_main(int argc, char **argv);
 
 #endif

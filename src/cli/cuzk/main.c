@@ -11,6 +11,7 @@ static const command params_commands[] = {
 
 static const command c1_commands[] = {
     {"inspect", "Show a phase-1 output and check its vanilla proofs", c1_inspect_main, NULL},
+    {"generate", "Make a phase-1 output without a sector, for benchmarks", c1_generate_main, NULL},
     {NULL, NULL, NULL, NULL}};
 
 static const command r1cs_commands[] = {
