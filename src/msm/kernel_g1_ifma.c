@@ -23,16 +23,25 @@ typedef struct element {
     fp8 c[1];
 } element;
 
-static inline void mul(element *out, const element *a, const element *b) {
+typedef const element *factor;
+
+#define ELEMENT                  element
+#define FACTOR(f, b)             factor f = (b)
+#define PRODUCT(a, f, c)         fp8v_mul(&(a)->c[c], &(f)->c[c])
+#define PRODUCT_BEGIN(p, a, f, c) fp8_product p = fp8_product_begin(&(a)->c[c], &(f)->c[c])
+#define PRODUCT_STEP(p, i) fp8_product_step(&p, i)
+#define SQUARE_OPERANDS(name, a) factor name = (a)
+#define SQUARE(name, c)          fp8v_sqr(&(name)->c[c])
+
+static void mul(element *out, const element *a, const element *b) {
     fp8_mul(&out->c[0], &a->c[0], &b->c[0]);
 }
-static inline void sqr(element *out, const element *a) {
+static void sqr(element *out, const element *a) {
     fp8_sqr(&out->c[0], &a->c[0]);
 }
 
-#define ELEMENT element
-#define MUL     mul
-#define SQR     sqr
+#define MUL mul
+#define SQR sqr
 
 #include "msm/kernel_sum_template.h"
 

@@ -19,95 +19,223 @@ typedef struct point {
 
 typedef struct scratch {
     ELEMENT prefix[ROWS + 1]; /* products of the differences of all rows before */
-    ELEMENT difference[ROWS]; /* x_b - x_a */
-    ELEMENT x[ROWS];          /* x_a */
+    ELEMENT difference[ROWS + 1]; /* x_b - x_a */
+    ELEMENT x[ROWS + 1];          /* x_a */
     msm_pair sorted[BATCH];   /* pairs with different x from the front, the others from the back */
     COORD single[2 * MSM_SCALAR_BATCH];
 } scratch;
+
+#define NOINLINE __attribute__((noinline))
+#define GROUP    2u
+
+FP8_INLINE void multiply_by(ELEMENT *out, const ELEMENT *a, const factor *f) {
+    ELEMENT t;
+    for (size_t c = 0; c < COMPONENTS; c++) fp8v_store(&t.c[c], fp8v_carry(PRODUCT(a, *f, c)));
+    *out = t;
+}
+FP8_INLINE void multiply(ELEMENT *out, const ELEMENT *a, const ELEMENT *b) {
+    FACTOR(f, b);
+    multiply_by(out, a, &f);
+}
 
 static const uint64_t *second_point(const msm_pair *pair) {
     return (const uint64_t *)(pair->b & ~MSM_NEGATE);
 }
 
 /* Component c of the coordinate that starts at the given limb, of eight points. */
-static inline fp8v gather_first(const msm_pair *row, size_t limb) {
+FP8_INLINE fp8v gather_first(const msm_pair *row, size_t limb) {
     fp8v r;
+#pragma GCC unroll 8
     for (int k = 0; k < 8; k++) r.l[k] = _mm512_load_si512((const uint64_t *)row[k].a + limb);
     return fp8v_transpose(r);
 }
-static inline fp8v gather_second(const msm_pair *row, size_t limb) {
+FP8_INLINE fp8v gather_second(const msm_pair *row, size_t limb) {
     fp8v r;
+#pragma GCC unroll 8
     for (int k = 0; k < 8; k++) r.l[k] = _mm512_load_si512(second_point(&row[k]) + limb);
     return fp8v_transpose(r);
 }
-static inline void scatter(const msm_pair *row, size_t limb, fp8v value) {
+FP8_INLINE void scatter(const msm_pair *row, size_t limb, fp8v value) {
     fp8v r = fp8v_transpose(value);
+#pragma GCC unroll 8
     for (int k = 0; k < 8; k++) _mm512_store_si512((uint64_t *)row[k].out + limb, r.l[k]);
 }
 
-static inline __mmask8 negated(const msm_pair *row) {
+FP8_INLINE __mmask8 negated(const msm_pair *row) {
     unsigned mask = 0;
+#pragma GCC unroll 8
     for (int k = 0; k < 8; k++) mask |= (unsigned)(row[k].b & MSM_NEGATE) << k;
     return (__mmask8)mask;
 }
 
-/* Rows and products of the differences so far. */
-static void forward(scratch *s, size_t r, const msm_pair *row) {
+/* The rest of an addition is written beside products of other rows: in pieces of some 40 instructions, between
+ * the steps of a product. */
+
+/* x_a, and x_b - x_a + 2p. */
+#define GATHER_X(step, c)                                                                                    \
+    step(0);                                                                                                 \
+    fp8v a = gather_first(next, 8 * (c));                                                                    \
+    step(1);                                                                                                 \
+    fp8v_store(&s->x[r + 1].c[c], a);                                                                        \
+    step(2);                                                                                                 \
+    fp8v d = gather_second(next, 8 * (c));                                                                   \
+    step(3);                                                                                                 \
+    d = fp8v_add_p(fp8v_sub(d, fp8v_load(&s->x[r + 1].c[c])), 2);                                            \
+    step(4);                                                                                                 \
+    fp8v_store(&s->difference[r + 1].c[c], fp8v_carry(d));                                                   \
+    step(5);                                                                                                 \
+    step(6);                                                                                                 \
+    step(7);
+
+/* prefix[r + 1] = prefix[r] * difference[r], beside the difference of the next row. */
+static NOINLINE void forward(scratch *s, size_t r, const msm_pair *next) {
+    FACTOR(f, &s->prefix[r]);
     for (size_t c = 0; c < COMPONENTS; c++) {
-        fp8v a = gather_first(row, 8 * c), b = gather_second(row, 8 * c);
-        fp8v_store(&s->x[r].c[c], a);
-        fp8v_store(&s->difference[r].c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
+        PRODUCT_BEGIN(p, &s->difference[r], f, c);
+#define STEP(i) PRODUCT_STEP(p, i)
+        GATHER_X(STEP, c)
+        fp8v_store(&s->prefix[r + 1].c[c], fp8v_carry(p.t));
     }
-    MUL(&s->prefix[r + 1], &s->difference[r], &s->prefix[r]);
 }
 
-/* y_a, and y_b - y_a or -y_b - y_a. */
-static inline void difference_y(ELEMENT *y, ELEMENT *out, const msm_pair *row) {
+static void first_row(scratch *s, const msm_pair *row) {
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8v a = gather_first(row, 8 * c), b = gather_second(row, 8 * c);
+        fp8v_store(&s->x[0].c[c], a);
+        fp8v_store(&s->difference[0].c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
+    }
+}
+
+/* out = a * b, beside the x of an earlier row, x = lambda^2 - x_a - x_b, and step = x_a - x. */
+static NOINLINE void multiply_finish_x(ELEMENT *out, const ELEMENT *a, const ELEMENT *b, ELEMENT *step,
+                                       const ELEMENT *square, const ELEMENT *x, const ELEMENT *difference,
+                                       const msm_pair *row) {
+    FACTOR(f, b);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        PRODUCT_BEGIN(p, a, f, c);
+        STEP(0);
+        fp8v xa = fp8v_load(&x->c[c]), t = fp8v_load(&square->c[c]);
+        t = fp8v_sub(fp8v_sub(t, fp8v_add(xa, xa)), fp8v_load(&difference->c[c]));
+        t = fp8v_add_p(t, 6);
+        STEP(1);
+        t = fp8v_subtract_quotient(t);
+        STEP(2);
+        t = fp8v_carry(t);
+        STEP(3);
+        fp8v_store(&step->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(fp8v_load(&x->c[c]), t), 2)));
+        STEP(4);
+        scatter(row, 8 * c, t);
+        STEP(5);
+        STEP(6);
+        STEP(7);
+        fp8v_store(&out->c[c], fp8v_carry(p.t));
+    }
+}
+
+/* out = a * b, beside the y of an earlier row, y = lambda step - y_a. */
+static NOINLINE void multiply_finish_y(ELEMENT *out, const ELEMENT *a, const ELEMENT *b,
+                                       const ELEMENT *product, const ELEMENT *y, const msm_pair *row) {
+    FACTOR(f, b);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        PRODUCT_BEGIN(p, a, f, c);
+        STEP(0);
+        fp8v t = fp8v_add_p(fp8v_sub(fp8v_load(&product->c[c]), fp8v_load(&y->c[c])), 3);
+        STEP(1);
+        t = fp8v_subtract_quotient(t);
+        STEP(2);
+        t = fp8v_carry(t);
+        STEP(3);
+        scatter(row, 8 * (COMPONENTS + c), t);
+        STEP(4);
+        STEP(5);
+        STEP(6);
+        STEP(7);
+        fp8v_store(&out->c[c], fp8v_carry(p.t));
+    }
+}
+
+/* out = a * b, beside y_a and +-y_b - y_a of another row. */
+static NOINLINE void multiply_gather_y(ELEMENT *out, const ELEMENT *a, const ELEMENT *b, ELEMENT *y,
+                                       ELEMENT *difference, const msm_pair *row) {
+    FACTOR(f, b);
+    __mmask8 minus = negated(row);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        PRODUCT_BEGIN(p, a, f, c);
+        STEP(0);
+        fp8v t = gather_first(row, 8 * (COMPONENTS + c));
+        STEP(1);
+        fp8v_store(&y->c[c], t);
+        STEP(2);
+        t = gather_second(row, 8 * (COMPONENTS + c));
+        STEP(3);
+        fp8v zero;
+#pragma GCC unroll 8
+        for (int i = 0; i < FP8_LIMBS; i++) zero.l[i] = _mm512_setzero_si512();
+        fp8v two_p = fp8v_add_p(zero, 2);
+#pragma GCC unroll 8
+        for (int i = 0; i < FP8_LIMBS; i++)
+            t.l[i] = _mm512_mask_sub_epi64(t.l[i], minus, two_p.l[i], t.l[i]);
+        t = fp8v_add_p(fp8v_sub(t, fp8v_load(&y->c[c])), 2);
+        STEP(4);
+        fp8v_store(&difference->c[c], fp8v_carry(t));
+        STEP(5);
+        STEP(6);
+        STEP(7);
+        fp8v_store(&out->c[c], fp8v_carry(p.t));
+    }
+}
+
+static void gather_y(ELEMENT *y, ELEMENT *difference, const msm_pair *row) {
     __mmask8 minus = negated(row);
     fp8v zero;
+#pragma GCC unroll 8
     for (int i = 0; i < FP8_LIMBS; i++) zero.l[i] = _mm512_setzero_si512();
     fp8v two_p = fp8v_add_p(zero, 2);
     for (size_t c = 0; c < COMPONENTS; c++) {
         fp8v a = gather_first(row, 8 * (COMPONENTS + c)), b = gather_second(row, 8 * (COMPONENTS + c));
-        for (int i = 0; i < FP8_LIMBS; i++) b.l[i] = _mm512_mask_sub_epi64(b.l[i], minus, two_p.l[i], b.l[i]);
+#pragma GCC unroll 8
+        for (int i = 0; i < FP8_LIMBS; i++)
+            b.l[i] = _mm512_mask_sub_epi64(b.l[i], minus, two_p.l[i], b.l[i]);
         fp8v_store(&y->c[c], a);
-        fp8v_store(&out->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
+        fp8v_store(&difference->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
     }
 }
 
-/* x = lambda^2 - x_a - x_b, tight, and x_a - x; x holds lambda^2. */
-static inline void finish_x(ELEMENT *x, ELEMENT *step, const scratch *s, size_t r, const msm_pair *row) {
-    for (size_t c = 0; c < COMPONENTS; c++) {
-        fp8v a = fp8v_load(&s->x[r].c[c]), t = fp8v_load(&x->c[c]);
-        /* The stored difference is x_b - x_a + 2p. */
-        t = fp8v_sub(fp8v_sub(t, fp8v_add(a, a)), fp8v_load(&s->difference[r].c[c]));
-        t = fp8v_tighten(fp8v_add_p(t, 6));
-        scatter(row, 8 * c, t);
-        fp8v_store(&step->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(a, t), 2)));
-    }
+/* Products whose limbs stay uncarried. */
+static NOINLINE void multiply_loose(ELEMENT *out, const ELEMENT *a, const ELEMENT *b) {
+    FACTOR(f, b);
+    for (size_t c = 0; c < COMPONENTS; c++) fp8v_store(&out->c[c], PRODUCT(a, f, c));
+}
+static NOINLINE void square_loose(ELEMENT *out, const ELEMENT *a) {
+    SQUARE_OPERANDS(operands, a);
+    for (size_t c = 0; c < COMPONENTS; c++) fp8v_store(&out->c[c], SQUARE(operands, c));
 }
 
-/* y = lambda (x_a - x) - y_a, tight; product is the first part. */
-static inline void finish_y(const ELEMENT *product, const ELEMENT *y, const msm_pair *row) {
-    for (size_t c = 0; c < COMPONENTS; c++) {
-        fp8v t = fp8v_sub(fp8v_load(&product->c[c]), fp8v_load(&y->c[c]));
-        scatter(row, 8 * (COMPONENTS + c), fp8v_tighten(fp8v_add_p(t, 3)));
+/* Second pass, over the rows from the last to the first; *inverse is 1 / prefix[n_rows]. */
+static void backward(scratch *s, size_t n_rows, const msm_pair *const *rows, const msm_pair *idle,
+                     const ELEMENT *inverse) {
+    ELEMENT acc[2], lambda[2], y[2], inv, square, product, step, difference;
+    acc[0] = *inverse;
+    memset(&square, 0, sizeof square);
+    memset(&y, 0, sizeof y);
+    const msm_pair *previous = idle;
+    size_t before = 0, now = 0;
+    gather_y(&y[0], &difference, rows[n_rows - 1]);
+    for (size_t r = n_rows; r-- > 0; now ^= 1) {
+        multiply_finish_x(&inv, &s->prefix[r], &acc[now], &step, &square, &s->x[before], &s->difference[before],
+                          previous);
+        multiply_loose(&product, &step, &lambda[now ^ 1]);
+        multiply_finish_y(&lambda[now], &difference, &inv, &product, &y[now ^ 1], previous);
+        multiply_gather_y(&acc[now ^ 1], &s->difference[r], &acc[now], &y[now ^ 1], &difference,
+                          r > 0 ? rows[r - 1] : idle);
+        square_loose(&square, &lambda[now]);
+        previous = rows[r];
+        before = r;
     }
-}
-
-/* n <= 2 rows from r down; *inverse is 1 / prefix[r + 1]. */
-static inline void backward(scratch *s, size_t r, size_t n, const msm_pair *const rows[2], ELEMENT *inverse) {
-    ELEMENT lambda[2], x[2], y[2], t[2];
-    for (size_t i = 0; i < n; i++) {
-        MUL(&x[i], &s->prefix[r - i], inverse);
-        MUL(inverse, &s->difference[r - i], inverse);
-    }
-    for (size_t i = 0; i < n; i++) difference_y(&y[i], &t[i], rows[i]);
-    for (size_t i = 0; i < n; i++) MUL(&lambda[i], &t[i], &x[i]);
-    for (size_t i = 0; i < n; i++) SQR(&x[i], &lambda[i]);
-    for (size_t i = 0; i < n; i++) finish_x(&x[i], &t[i], s, r - i, rows[i]);
-    for (size_t i = 0; i < n; i++) MUL(&t[i], &t[i], &lambda[i]);
-    for (size_t i = 0; i < n; i++) finish_y(&t[i], &y[i], rows[i]);
+    multiply_finish_x(&inv, &s->prefix[0], &acc[now], &step, &square, &s->x[before], &s->difference[before],
+                      previous);
+    multiply_loose(&product, &step, &lambda[now ^ 1]);
+    multiply_finish_y(&lambda[now], &difference, &inv, &product, &y[now ^ 1], previous);
 }
 
 static void get(COORD *out, const ELEMENT *a, size_t k) {
@@ -116,8 +244,7 @@ static void get(COORD *out, const ELEMENT *a, size_t k) {
 }
 static void set_all(ELEMENT *out, const COORD *value) {
     const fp *components = (const fp *)value;
-    for (size_t c = 0; c < COMPONENTS; c++)
-        for (size_t k = 0; k < 8; k++) fp8_from_fp(&out->c[c], k, &components[c]);
+    for (size_t c = 0; c < COMPONENTS; c++) fp8_from_fp(&out->c[c], &components[c]);
 }
 
 /* Lane k of out is lane k + by of a. */
@@ -126,6 +253,7 @@ static void rotate(ELEMENT *out, const ELEMENT *a, int by) {
         _mm512_and_si512(_mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(by)),
                          _mm512_set1_epi64(7));
     for (size_t c = 0; c < COMPONENTS; c++)
+#pragma GCC unroll 8
         for (int i = 0; i < FP8_LIMBS; i++)
             _mm512_store_si512(out->c[c].l[i],
                                _mm512_permutexvar_epi64(index, _mm512_load_si512(a->c[c].l[i])));
@@ -135,6 +263,7 @@ static void rotate(ELEMENT *out, const ELEMENT *a, int by) {
 static bool invert(ELEMENT *out, const ELEMENT *a) {
     ELEMENT product[4], t;
     product[0] = *a;
+#pragma GCC unroll 8
     for (int i = 0; i < 3; i++) { /* lanes that differ by 4, 2, 1 */
         rotate(&t, &product[i], 4 >> i);
         MUL(&product[i + 1], &product[i], &t);
@@ -144,6 +273,7 @@ static bool invert(ELEMENT *out, const ELEMENT *a) {
     if (F(is_zero)(&total)) return false;
     F(inv)(&total, &total);
     set_all(out, &total);
+#pragma GCC unroll 8
     for (int i = 3; i-- > 0;) {
         rotate(&t, &product[i], 4 >> i);
         MUL(out, &t, out);
@@ -186,6 +316,7 @@ static void copy(void *out, const void *from, bool negate) {
     static const uint64_t p[FP8_LIMBS] = FP8_P;
     for (size_t c = 0; c < COMPONENTS; c++) {
         int64_t carry = 0;
+#pragma GCC unroll 8
         for (int i = 0; i < FP8_LIMBS; i++) { /* 2p - y */
             carry += (int64_t)(2 * p[i]) - (int64_t)to->y[c][i];
             to->y[c][i] = (uint64_t)carry & FP8_MASK;
@@ -231,7 +362,7 @@ static void fill_row(filler *f, const msm_pair *pairs, size_t n) {
 static bool add(const msm_pair *pairs, size_t n, void *scratch_memory);
 
 /* Some operands have the same x: the batch without them, then they. */
-static __attribute__((noinline)) bool add_sorted(const msm_pair *pairs, size_t n, scratch *s) {
+static NOINLINE bool add_sorted(const msm_pair *pairs, size_t n, scratch *s) {
     size_t kept = 0, special = 0;
     __mmask8 same = 0;
     for (size_t i = 0; i < n; i++) {
@@ -252,7 +383,8 @@ static __attribute__((noinline)) bool add_sorted(const msm_pair *pairs, size_t n
 
 static bool add(const msm_pair *pairs, size_t n, void *scratch_memory) {
     scratch *s = scratch_memory;
-    filler last;
+    filler last, idle;
+    fill_row(&idle, NULL, 0);
     const msm_pair *rows[ROWS];
     size_t n_rows = (n + 7) / 8;
     for (size_t r = 0; r < n_rows; r++) rows[r] = pairs + 8 * r;
@@ -262,12 +394,10 @@ static bool add(const msm_pair *pairs, size_t n, void *scratch_memory) {
     }
     ELEMENT inverse;
     set_all(&s->prefix[0], &COORD_ONE);
-    for (size_t r = 0; r < n_rows; r++) forward(s, r, rows[r]);
+    first_row(s, rows[0]);
+    for (size_t r = 0; r < n_rows; r++) forward(s, r, r + 1 < n_rows ? rows[r + 1] : idle.row);
     if (!invert(&inverse, &s->prefix[n_rows])) return add_sorted(pairs, n, s);
-    size_t r = n_rows;
-    for (; r >= 2; r -= 2)
-        backward(s, r - 1, 2, (const msm_pair *const[2]){rows[r - 1], rows[r - 2]}, &inverse);
-    if (r == 1) backward(s, 0, 1, rows, &inverse);
+    backward(s, n_rows, rows, idle.row, &inverse);
     return false;
 }
 
@@ -283,9 +413,10 @@ static const uint8_t big_endian[64] = {47, 46, 45, 44, 43, 42, 41, 40, 41, 40, 3
                                        8,  7,  6,  5,  4,  3,  2,  1,  2,  1,  0,  63, 63, 63, 63, 63};
 
 /* The limbs of eight integers of 48 bytes each, one integer a row. */
-static inline fp8v gather_bytes(const void *const *from, size_t at, const uint8_t order[64]) {
+FP8_INLINE fp8v gather_bytes(const void *const *from, size_t at, const uint8_t order[64]) {
     const __m512i index = _mm512_loadu_si512(order), shift = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
     fp8v r;
+#pragma GCC unroll 8
     for (int k = 0; k < 8; k++) {
         __m512i t = _mm512_maskz_loadu_epi8(0xffffffffffff, (const uint8_t *)from[k] + at);
         t = _mm512_srlv_epi64(_mm512_permutexvar_epi8(index, t), shift);
@@ -295,16 +426,17 @@ static inline fp8v gather_bytes(const void *const *from, size_t at, const uint8_
 }
 
 /* Write component c of x, or of y with c + COMPONENTS, of the first n points. */
-static inline void put_rows(point *out, size_t n, size_t component, fp8v rows) {
+FP8_INLINE void put_rows(point *out, size_t n, size_t component, fp8v rows) {
     for (size_t k = 0; k < n; k++) _mm512_store_si512((uint64_t *)&out[k] + 8 * component, rows.l[k]);
 }
 
 static void spread(fp8 *out, const uint64_t limbs[8]) {
+#pragma GCC unroll 8
     for (int i = 0; i < FP8_LIMBS; i++) _mm512_store_si512(out->l[i], _mm512_set1_epi64((long long)limbs[i]));
 }
 
 /* Eight bases from n of them: the last one is repeated. */
-static inline void fill_pointers(const void *out[8], const void *const *from, size_t n) {
+FP8_INLINE void fill_pointers(const void *out[8], const void *const *from, size_t n) {
     for (size_t k = 0; k < 8; k++) out[k] = from[k < n ? k : n - 1];
 }
 
