@@ -76,7 +76,7 @@ static void fill_rows(void *ctx, size_t begin, size_t end) {
                 size_t n = known - i < kernel->batch ? known - i : kernel->batch;
                 for (size_t k = 0; k < n; k++)
                     pairs[k] = (msm_pair){row + (known + i + k) * size, row + (i + k) * size, last};
-                kernel->add(pairs, n, scratch);
+                kernel->add(pairs, n, scratch, NULL, 0);
             }
         }
     }
@@ -90,7 +90,7 @@ static void start_rows(const fixed_base *t, const void *base, void *scratch) {
         t->kernel->copy(point, point - row_bytes(t), false);
         for (unsigned i = 0; i < t->bits; i++) {
             msm_pair twice = {point, point, (uintptr_t)point};
-            t->kernel->add(&twice, 1, scratch);
+            t->kernel->add(&twice, 1, scratch, NULL, 0);
         }
     }
 }
@@ -175,7 +175,7 @@ static void run(batch *b, unsigned window) {
     const msm_pair *pairs = b->pairs[window % 2];
     size_t n = b->n_pairs[window % 2];
     for (size_t i = 0; i < n; i += kernel->batch)
-        kernel->add(pairs + i, n - i < kernel->batch ? n - i : kernel->batch, b->scratch);
+        kernel->add(pairs + i, n - i < kernel->batch ? n - i : kernel->batch, b->scratch, NULL, 0);
 }
 
 /* From the kernel's form to affine points. */

@@ -34,6 +34,8 @@ static size_t lay_out(msm_worker *w, const msm_kernel *k, size_t buckets, uint8_
     w->kernel = k;
     w->pairs = carve(base, &used, k->batch * sizeof *w->pairs);
     w->targets = carve(base, &used, k->batch * sizeof *w->targets);
+    w->ready = carve(base, &used, k->batch * sizeof *w->ready);
+    w->ready_targets = carve(base, &used, k->batch * sizeof *w->ready_targets);
     w->scratch = carve(base, &used, k->scratch_bytes);
     w->in_batch = carve(base, &used, (buckets + 63) / 64 * sizeof *w->in_batch);
     w->deferred = carve(base, &used, MSM_DEFERRED * sizeof *w->deferred);
@@ -57,19 +59,39 @@ void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, void *m
     lay_out(w, k, buckets, memory);
 }
 
-static void prefetch_point(const msm_kernel *k, const void *point) {
-    for (size_t i = 0; i < k->point_bytes; i += 64) __builtin_prefetch((const char *)point + i);
+/* The sum in a bucket of the batch just run vanished. The next batch may have it as a target all the same. */
+static void empty_bucket(msm_worker *w, const msm_buckets *buckets, uint32_t bucket, uint8_t *target) {
+    for (size_t i = 0; i < w->n_pairs; i++) {
+        if (w->targets[i] != bucket) continue;
+        w->kernel->copy(target, (const void *)(w->pairs[i].b & ~MSM_NEGATE), w->pairs[i].b & MSM_NEGATE);
+        w->pairs[i] = w->pairs[--w->n_pairs];
+        w->targets[i] = w->targets[w->n_pairs];
+        return;
+    }
+    bit_clear(buckets->occupied, bucket);
 }
 
-/* Run the open batch; buckets that vanish become empty. */
+/* Run the batch that is ready and make the open one ready. */
 static void flush(msm_worker *w, const msm_buckets *buckets) {
-    bool vanished = w->kernel->add(w->pairs, w->n_pairs, w->scratch);
-    for (size_t i = 0; i < w->n_pairs; i++) {
-        bit_clear(w->in_batch, w->targets[i]);
-        if (vanished && msm_point_is_identity(w->kernel, w->pairs[i].out))
-            bit_clear(buckets->occupied, w->targets[i]);
-    }
+    const msm_kernel *k = w->kernel;
+    for (size_t i = 0; i < w->n_pairs; i++) bit_clear(w->in_batch, w->targets[i]);
+    if (w->n_ready > 0 && k->add(w->ready, w->n_ready, w->scratch, w->pairs, w->n_pairs))
+        for (size_t i = 0; i < w->n_ready; i++)
+            if (msm_point_is_identity(k, w->ready[i].out))
+                empty_bucket(w, buckets, w->ready_targets[i], w->ready[i].out);
+    msm_pair *pairs = w->ready;
+    uint32_t *targets = w->ready_targets;
+    w->ready = w->pairs;
+    w->ready_targets = w->targets;
+    w->n_ready = w->n_pairs;
+    w->pairs = pairs;
+    w->targets = targets;
     w->n_pairs = 0;
+}
+
+static void flush_all(msm_worker *w, const msm_buckets *buckets) {
+    flush(w, buckets);
+    flush(w, buckets);
 }
 
 /* point goes to a bucket that is not in the open batch. */
@@ -80,8 +102,6 @@ static inline void insert(msm_worker *w, const msm_buckets *buckets, uint32_t bu
         bit_set(buckets->occupied, bucket);
         return;
     }
-    prefetch_point(w->kernel, target);
-    prefetch_point(w->kernel, (const void *)(point & ~MSM_NEGATE));
     bit_set(w->in_batch, bucket);
     w->targets[w->n_pairs] = bucket;
     w->pairs[w->n_pairs++] = (msm_pair){target, target, point};
@@ -107,14 +127,14 @@ static size_t add_neighbours(msm_worker *w, msm_entry *entries, size_t n) {
                 next_sum += k->point_bytes;
                 met = true;
                 if (n_pairs == k->batch) {
-                    vanished |= k->add(w->pairs, n_pairs, w->scratch);
+                    vanished |= k->add(w->pairs, n_pairs, w->scratch, NULL, 0);
                     n_pairs = 0;
                 }
             }
             entries[kept] = first;
         }
         if (!met) return kept;
-        if (n_pairs > 0) vanished |= k->add(w->pairs, n_pairs, w->scratch);
+        if (n_pairs > 0) vanished |= k->add(w->pairs, n_pairs, w->scratch, NULL, 0);
         n = kept;
         if (vanished) {
             n = 0;
@@ -141,7 +161,7 @@ static void sort_deferred(msm_worker *w, unsigned bucket_bits) {
 
 /* Empty the open batch and the deferred list into the buckets. */
 static void settle(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, unsigned bucket_bits) {
-    if (w->n_pairs > 0) flush(w, buckets);
+    flush_all(w, buckets);
     if (w->n_deferred == 0) return;
     sort_deferred(w, bucket_bits);
     for (size_t i = 0; i < w->n_deferred; i++) {
@@ -151,7 +171,7 @@ static void settle(msm_worker *w, const msm_buckets *buckets, const msm_terms *t
     }
     size_t n = add_neighbours(w, w->entries, w->n_deferred);
     for (size_t i = 0; i < n; i++) insert(w, buckets, w->entries[i].bucket, w->entries[i].point);
-    if (w->n_pairs > 0) flush(w, buckets);
+    flush_all(w, buckets);
     w->n_deferred = 0;
 }
 
@@ -185,7 +205,7 @@ static void add_waiting(msm_worker *w) {
         uint8_t *sum = w->running + i * k->point_bytes;
         w->pairs[i] = (msm_pair){sum, sum, (uintptr_t)(w->waiting + i * k->point_bytes)};
     }
-    bool vanished = n > 0 && k->add(w->pairs, n, w->scratch);
+    bool vanished = n > 0 && k->add(w->pairs, n, w->scratch, NULL, 0);
     for (size_t i = n; i < w->n_waiting; i++)
         k->copy(w->running + w->n_running++ * k->point_bytes, w->waiting + i * k->point_bytes, false);
     w->n_waiting = 0;

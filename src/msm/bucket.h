@@ -27,9 +27,11 @@ typedef struct msm_entry {
 
 typedef struct msm_worker {
     const msm_kernel *kernel;
-    msm_pair *pairs; /* the open batch */
-    uint32_t *targets;
-    size_t n_pairs;
+    /* The open batch and the one before it, which is complete but still to be run: its points are fetched
+     * while the batch before it is computed. */
+    msm_pair *pairs, *ready;
+    uint32_t *targets, *ready_targets;
+    size_t n_pairs, n_ready;
     void *scratch;
     uint64_t *in_batch; /* bitmap of buckets */
     uint64_t *deferred; /* bucket << 32 | point number << 1 | sign */

@@ -39,8 +39,9 @@ typedef struct msm_kernel {
     size_t (*decode)(void *out, const uint8_t *const *encoded, size_t n);
     point_status (*explain)(const uint8_t *encoded); /* POINT_OK for the identity */
 
-    /* One batch. True when a sum is the identity. */
-    bool (*add)(const msm_pair *pairs, size_t n, void *scratch);
+    /* One batch, n >= 1. True when a sum is the identity. Meanwhile the points of the batch that will come
+     * next are fetched into the cache; next may be NULL. */
+    bool (*add)(const msm_pair *pairs, size_t n, void *scratch, const msm_pair *next, size_t n_next);
     void (*copy)(void *out, const void *point, bool negate);
 
     void (*sum_clear)(msm_sum *sum);

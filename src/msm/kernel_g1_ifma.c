@@ -25,13 +25,13 @@ typedef struct element {
 
 typedef const element *factor;
 
-#define ELEMENT                  element
-#define FACTOR(f, b)             factor f = (b)
-#define PRODUCT(a, f, c)         fp8v_mul(&(a)->c[c], &(f)->c[c])
+#define ELEMENT                   element
+#define FACTOR(f, b)              factor f = (b)
+#define PRODUCT(a, f, c)          fp8v_mul(&(a)->c[c], &(f)->c[c])
 #define PRODUCT_BEGIN(p, a, f, c) fp8_product p = fp8_product_begin(&(a)->c[c], &(f)->c[c])
-#define PRODUCT_STEP(p, i) fp8_product_step(&p, i)
-#define SQUARE_OPERANDS(name, a) factor name = (a)
-#define SQUARE(name, c)          fp8v_sqr(&(name)->c[c])
+#define PRODUCT_STEP(p, i)        fp8_product_step(&p, i)
+#define SQUARE_OPERANDS(name, a)  factor name = (a)
+#define SQUARE(name, c)           fp8v_sqr(&(name)->c[c])
 
 static void mul(element *out, const element *a, const element *b) {
     fp8_mul(&out->c[0], &a->c[0], &b->c[0]);

@@ -56,10 +56,11 @@ FP8_INLINE square_operands make_square_operands(const fp2x8 *a) {
     return o;
 }
 
-#define FACTOR(f, b)             factor f = make_factor(b)
-#define PRODUCT(a, f, c)         product(a, &(f), c)
-#define PRODUCT_BEGIN(p, a, f, c) fp8_sum p = fp8_sum_begin(&(a)->c[0], &(f).b->c[c], &(a)->c[1], (c) ? &(f).b->c[0] : &(f).minus)
-#define PRODUCT_STEP(p, i) fp8_sum_step(&p, i)
+#define FACTOR(f, b)     factor f = make_factor(b)
+#define PRODUCT(a, f, c) product(a, &(f), c)
+#define PRODUCT_BEGIN(p, a, f, c)                                                                            \
+    fp8_sum p = fp8_sum_begin(&(a)->c[0], &(f).b->c[c], &(a)->c[1], (c) ? &(f).b->c[0] : &(f).minus)
+#define PRODUCT_STEP(p, i)       fp8_sum_step(&p, i)
 #define SQUARE_OPERANDS(name, a) square_operands name = make_square_operands(a)
 #define SQUARE(name, c)          fp8v_mul(&name.left[c], &name.right[c])
 

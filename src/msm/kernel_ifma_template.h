@@ -18,13 +18,16 @@ typedef struct point {
 } point;
 
 typedef struct scratch {
-    ELEMENT prefix[ROWS + 1]; /* products of the differences of all rows before */
+    ELEMENT prefix[ROWS + 1];     /* products of the differences of all rows before */
     ELEMENT difference[ROWS + 1]; /* x_b - x_a */
     ELEMENT x[ROWS + 1];          /* x_a */
-    msm_pair sorted[BATCH];   /* pairs with different x from the front, the others from the back */
+    msm_pair sorted[BATCH];       /* pairs with different x from the front, the others from the back */
     COORD single[2 * MSM_SCALAR_BATCH];
 } scratch;
 
+#ifndef FETCH_LOCALITY
+#define FETCH_LOCALITY 3
+#endif
 #define NOINLINE __attribute__((noinline))
 #define GROUP    2u
 
@@ -68,8 +71,8 @@ FP8_INLINE __mmask8 negated(const msm_pair *row) {
     return (__mmask8)mask;
 }
 
-/* The rest of an addition is written beside products of other rows: in pieces of some 40 instructions, between
- * the steps of a product. */
+/* The rest of an addition is written beside products of other rows: in pieces of some 40 instructions,
+ * between the steps of a product. */
 
 /* x_a, and x_b - x_a + 2p. */
 #define GATHER_X(step, c)                                                                                    \
@@ -173,8 +176,7 @@ static NOINLINE void multiply_gather_y(ELEMENT *out, const ELEMENT *a, const ELE
         for (int i = 0; i < FP8_LIMBS; i++) zero.l[i] = _mm512_setzero_si512();
         fp8v two_p = fp8v_add_p(zero, 2);
 #pragma GCC unroll 8
-        for (int i = 0; i < FP8_LIMBS; i++)
-            t.l[i] = _mm512_mask_sub_epi64(t.l[i], minus, two_p.l[i], t.l[i]);
+        for (int i = 0; i < FP8_LIMBS; i++) t.l[i] = _mm512_mask_sub_epi64(t.l[i], minus, two_p.l[i], t.l[i]);
         t = fp8v_add_p(fp8v_sub(t, fp8v_load(&y->c[c])), 2);
         STEP(4);
         fp8v_store(&difference->c[c], fp8v_carry(t));
@@ -194,8 +196,7 @@ static void gather_y(ELEMENT *y, ELEMENT *difference, const msm_pair *row) {
     for (size_t c = 0; c < COMPONENTS; c++) {
         fp8v a = gather_first(row, 8 * (COMPONENTS + c)), b = gather_second(row, 8 * (COMPONENTS + c));
 #pragma GCC unroll 8
-        for (int i = 0; i < FP8_LIMBS; i++)
-            b.l[i] = _mm512_mask_sub_epi64(b.l[i], minus, two_p.l[i], b.l[i]);
+        for (int i = 0; i < FP8_LIMBS; i++) b.l[i] = _mm512_mask_sub_epi64(b.l[i], minus, two_p.l[i], b.l[i]);
         fp8v_store(&y->c[c], a);
         fp8v_store(&difference->c[c], fp8v_carry(fp8v_add_p(fp8v_sub(b, a), 2)));
     }
@@ -211,9 +212,25 @@ static NOINLINE void square_loose(ELEMENT *out, const ELEMENT *a) {
     for (size_t c = 0; c < COMPONENTS; c++) fp8v_store(&out->c[c], SQUARE(operands, c));
 }
 
+/* Fetch x (0) or y (1) of a row of pairs. */
+static inline void fetch_first(const msm_pair *row, size_t coordinate) {
+    if (row)
+        for (int k = 0; k < 8; k++)
+            for (size_t c = 0; c < COMPONENTS; c++)
+                __builtin_prefetch((const char *)row[k].a + 64 * (COMPONENTS * coordinate + c), 0,
+                                   FETCH_LOCALITY);
+}
+static inline void fetch_second(const msm_pair *row, size_t coordinate) {
+    if (row)
+        for (int k = 0; k < 8; k++)
+            for (size_t c = 0; c < COMPONENTS; c++)
+                __builtin_prefetch((const char *)second_point(&row[k]) + 64 * (COMPONENTS * coordinate + c),
+                                   0, FETCH_LOCALITY);
+}
+
 /* Second pass, over the rows from the last to the first; *inverse is 1 / prefix[n_rows]. */
 static void backward(scratch *s, size_t n_rows, const msm_pair *const *rows, const msm_pair *idle,
-                     const ELEMENT *inverse) {
+                     const ELEMENT *inverse, const msm_pair *next, size_t n_next) {
     ELEMENT acc[2], lambda[2], y[2], inv, square, product, step, difference;
     acc[0] = *inverse;
     memset(&square, 0, sizeof square);
@@ -222,10 +239,15 @@ static void backward(scratch *s, size_t n_rows, const msm_pair *const *rows, con
     size_t before = 0, now = 0;
     gather_y(&y[0], &difference, rows[n_rows - 1]);
     for (size_t r = n_rows; r-- > 0; now ^= 1) {
-        multiply_finish_x(&inv, &s->prefix[r], &acc[now], &step, &square, &s->x[before], &s->difference[before],
-                          previous);
+        const msm_pair *fetched = n_rows - 1 - r < n_next ? next + 8 * (n_rows - 1 - r) : NULL;
+        fetch_first(fetched, 0);
+        multiply_finish_x(&inv, &s->prefix[r], &acc[now], &step, &square, &s->x[before],
+                          &s->difference[before], previous);
+        fetch_second(fetched, 0);
         multiply_loose(&product, &step, &lambda[now ^ 1]);
+        fetch_first(fetched, 1);
         multiply_finish_y(&lambda[now], &difference, &inv, &product, &y[now ^ 1], previous);
+        fetch_second(fetched, 1);
         multiply_gather_y(&acc[now ^ 1], &s->difference[r], &acc[now], &y[now ^ 1], &difference,
                           r > 0 ? rows[r - 1] : idle);
         square_loose(&square, &lambda[now]);
@@ -339,7 +361,7 @@ static bool add_special(const msm_pair *pairs, size_t n, scratch *s) {
             unpack(&b[j].at, (const point *)second_point(&pairs[i + j]));
             single[j] = (msm_pair){&a[j], &a[j], (uintptr_t)&b[j] | (pairs[i + j].b & MSM_NEGATE)};
         }
-        vanished |= SCALAR_KERNEL.add(single, some, s->single);
+        vanished |= SCALAR_KERNEL.add(single, some, s->single, NULL, 0);
         for (size_t j = 0; j < some; j++) pack(pairs[i + j].out, &a[j].at);
     }
     return vanished;
@@ -359,7 +381,7 @@ static void fill_row(filler *f, const msm_pair *pairs, size_t n) {
         f->row[i] = i < n ? pairs[i] : (msm_pair){&f->out, &f->a, (uintptr_t)&f->b};
 }
 
-static bool add(const msm_pair *pairs, size_t n, void *scratch_memory);
+static bool add(const msm_pair *pairs, size_t n, void *scratch_memory, const msm_pair *next, size_t n_next);
 
 /* Some operands have the same x: the batch without them, then they. */
 static NOINLINE bool add_sorted(const msm_pair *pairs, size_t n, scratch *s) {
@@ -377,11 +399,11 @@ static NOINLINE bool add_sorted(const msm_pair *pairs, size_t n, scratch *s) {
             s->sorted[kept++] = pairs[i];
         }
     }
-    bool vanished = kept > 0 && add(s->sorted, kept, s);
+    bool vanished = kept > 0 && add(s->sorted, kept, s, NULL, 0);
     return add_special(s->sorted + BATCH - special, special, s) || vanished;
 }
 
-static bool add(const msm_pair *pairs, size_t n, void *scratch_memory) {
+static bool add(const msm_pair *pairs, size_t n, void *scratch_memory, const msm_pair *next, size_t n_next) {
     scratch *s = scratch_memory;
     filler last, idle;
     fill_row(&idle, NULL, 0);
@@ -397,7 +419,7 @@ static bool add(const msm_pair *pairs, size_t n, void *scratch_memory) {
     first_row(s, rows[0]);
     for (size_t r = 0; r < n_rows; r++) forward(s, r, r + 1 < n_rows ? rows[r + 1] : idle.row);
     if (!invert(&inverse, &s->prefix[n_rows])) return add_sorted(pairs, n, s);
-    backward(s, n_rows, rows, idle.row, &inverse);
+    backward(s, n_rows, rows, idle.row, &inverse, next, n_next / 8);
     return false;
 }
 

@@ -48,7 +48,13 @@ static void slope(COORD *out, const msm_pair *pair, const COORD *inverse) {
     F(mul)(out, &t, inverse);
 }
 
-static bool add(const msm_pair *pairs, size_t n, void *scratch) {
+/* The second point of a pair is read from memory in order: the processor foresees that. */
+static void fetch(const msm_pair *pair) {
+    __builtin_prefetch(pair->a);
+    __builtin_prefetch((const char *)pair->a + sizeof(AFFINE) / 2);
+}
+
+static bool add(const msm_pair *pairs, size_t n, void *scratch, const msm_pair *next, size_t n_next) {
     COORD *d = scratch, *prefix = d + MSM_SCALAR_BATCH, product = COORD_ONE;
     bool vanished = false;
     for (size_t i = 0; i < n; i++) {
@@ -62,6 +68,7 @@ static bool add(const msm_pair *pairs, size_t n, void *scratch) {
     }
     F(inv)(&product, &product);
     for (size_t i = n; i-- > 0;) {
+        if (i < n_next) fetch(&next[i]);
         AFFINE *out = pairs[i].out;
         if (F(is_zero)(&d[i])) {
             out->x = COORD_ZERO;

@@ -42,7 +42,7 @@ size_t msm_reduce_bytes(const msm_table *t, size_t segments) {
 /* to[i] += the point queued for lane i; runs what was queued. */
 static void run(msm_worker *w, uint8_t *has, size_t *n_pairs) {
     const msm_kernel *k = w->kernel;
-    if (*n_pairs > 0 && k->add(w->pairs, *n_pairs, w->scratch))
+    if (*n_pairs > 0 && k->add(w->pairs, *n_pairs, w->scratch, NULL, 0))
         for (size_t i = 0; i < *n_pairs; i++)
             if (msm_point_is_identity(k, w->pairs[i].out)) has[w->targets[i]] = 0;
     *n_pairs = 0;
