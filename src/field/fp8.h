@@ -38,8 +38,8 @@ void fp8_canonical(fp8 *out, const fp8 *a);
 void fp8_join(uint64_t out[6], const uint64_t limbs[8]);
 void fp8_split(uint64_t limbs[8], const uint64_t value[6]);
 
-/* Element k as an fp; and one fp to all eight. */
+/* Element k as an fp, and back. */
 void fp8_to_fp(fp *out, const fp8 *a, size_t k); /* a tight */
-void fp8_from_fp(fp8 *out, const fp *value);
+void fp8_from_fp(fp8 *out, size_t k, const fp *value);
 
 #endif

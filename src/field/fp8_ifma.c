@@ -65,7 +65,7 @@ void fp8_to_fp(fp *out, const fp8 *a, size_t k) {
     fp_mul(out, &t, &two_352);
 }
 
-void fp8_from_fp(fp8 *out, const fp *value) {
+void fp8_from_fp(fp8 *out, size_t k, const fp *value) {
     /* 2^416 mod p */
     static const fp two_416 = {{0x44f6480ea8e9b9af, 0xa96f7d65766c8fe4, 0xe82efd4228b540fe,
                                 0x6723e5f0ade53b2e, 0x25ff6eb6fdd4230a, 0x14c8ee06ef23c24a}};
