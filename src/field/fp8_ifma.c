@@ -73,5 +73,5 @@ void fp8_from_fp(fp8 *out, size_t k, const fp *value) {
     fp_mul(&t, value, &two_416);
     uint64_t limbs[FP8_LIMBS];
     fp8_split(limbs, t.l);
-    for (int i = 0; i < FP8_LIMBS; i++) _mm512_store_si512(out->l[i], _mm512_set1_epi64((long long)limbs[i]));
+    for (int i = 0; i < FP8_LIMBS; i++) out->l[i][k] = limbs[i];
 }

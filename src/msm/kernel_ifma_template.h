@@ -266,7 +266,11 @@ static void get(COORD *out, const ELEMENT *a, size_t k) {
 }
 static void set_all(ELEMENT *out, const COORD *value) {
     const fp *components = (const fp *)value;
-    for (size_t c = 0; c < COMPONENTS; c++) fp8_from_fp(&out->c[c], &components[c]);
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8_from_fp(&out->c[c], 0, &components[c]);
+        for (int i = 0; i < FP8_LIMBS; i++)
+            _mm512_store_si512(out->c[c].l[i], _mm512_set1_epi64((long long)out->c[c].l[i][0]));
+    }
 }
 
 /* Lane k of out is lane k + by of a. */
