@@ -9,10 +9,11 @@
 void reference_element(fr *out, uint8_t byte);
 void reference_waste(toxic_waste *out);
 
-/* Make the key of `circuit` in the temporary directory, prove with the reference's r and s, and compare:
- * SHA-256 of the parameters with that of the file whose name contains `name` in params/sha256.txt, and the
- * proof with the fixture `proof`. Fails the running cmocka test. Include temp_dir.h's setup and teardown. */
-void check_reference_key_and_proof(const r1cs_circuit *circuit, const char *name, const char *proof,
-                                   unsigned threads);
+/* Make the key of `blank` in the temporary directory, prove `circuit` with the reference's r and s, and
+ * compare: SHA-256 of the parameters with that of the file whose name contains `name` in params/sha256.txt,
+ * and the proof with the fixture `proof`. Fails the running cmocka test. Include temp_dir.h's setup and
+ * teardown. */
+void check_reference_key_and_proof(const r1cs_circuit *blank, const r1cs_circuit *circuit, const char *name,
+                                   const char *proof, unsigned threads);
 
 #endif
