@@ -1,26 +1,29 @@
 /*
- * Decimation in frequency: levels whose blocks exceed a cache-sized tile run one after the other over the
- * whole vector, all smaller levels run tile by tile; then the bit-reversal permutation restores the natural
- * order. Roots for tiles come from a table, roots for the large levels are powers walked from a starting
- * point.
+ * The plan of a transform: how a size splits into digits, and the loops over units of work. The passes
+ * themselves are in passes.h; sizes too small to have digits are done directly.
  */
 #include "ntt/ntt.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/progress.h"
+#include "ntt/variant.h"
 
-#define MAX_LOG_N 30u
-#define TILE_LOG  12u /* 128 KiB of elements */
-#define GRAIN     4096u
+#define MAX_LOG_N   30u
+#define SMALL_LOG_N 8u /* up to here directly */
+#define GRAIN       4096u
 
 struct ntt_domain {
-    unsigned log_n, tile_log;
-    fr root[2];       /* w and 1/w */
-    fr generator[2];  /* 7 and 1/7 */
-    fr n_inv;         /* 1/n */
-    fr z_inv;         /* 1/(7^n - 1) */
-    fr *tile_root[2]; /* powers of the 2^tile_log-th root and of its inverse, half a tile each */
+    unsigned log_n, log_a, log_b;
+    fr root[2];      /* w and 1/w */
+    fr generator[2]; /* 7 and 1/7 */
+    fr n_inv;        /* 1/n */
+    fr z_inv;        /* 1/(7^n - 1) */
+    const ntt_variant *variant;
+    void *roots[2]; /* for the digits, of w and 1/w */
+    size_t roots_bytes;
 };
 
 unsigned ntt_domain_log_n(const ntt_domain *d) {
@@ -29,8 +32,17 @@ unsigned ntt_domain_log_n(const ntt_domain *d) {
 
 void ntt_domain_destroy(ntt_domain *d) {
     if (!d) return;
-    free(d->tile_root[0]);
+    for (int i = 0; i < 2; i++) mem_big_free(d->roots[i], d->roots_bytes);
     free(d);
+}
+
+/* The outer and inner digit: 3 to 9 bits, so that a buffer of B rows and a tile of A A elements stay near the
+ * second-level cache. */
+static void choose_digits(ntt_domain *d) {
+    unsigned a = d->log_n / 3;
+    if (a > 6) a = d->log_n > 22 ? (d->log_n - 10) / 2 : 6;
+    d->log_a = a;
+    d->log_b = d->log_n - 2 * a;
 }
 
 cuzk_code ntt_domain_create(ntt_domain **out, unsigned log_n, pool *p, cuzk_error *err) {
@@ -42,14 +54,7 @@ cuzk_code ntt_domain_create(ntt_domain **out, unsigned log_n, pool *p, cuzk_erro
     ntt_domain *d = calloc(1, sizeof *d);
     if (!d) return error_no_memory(err, sizeof *d, "an NTT domain");
     d->log_n = log_n;
-    d->tile_log = log_n < TILE_LOG ? log_n : TILE_LOG;
-    size_t half = ((size_t)1 << d->tile_log) / 2;
-    d->tile_root[0] = calloc(2 * half + 1, sizeof(fr));
-    if (!d->tile_root[0]) {
-        free(d);
-        return error_no_memory(err, 2 * half * sizeof(fr), "the roots of an NTT domain");
-    }
-    d->tile_root[1] = d->tile_root[0] + half;
+    d->variant = field.isa == CPU_IFMA ? &ntt_ifma : &ntt_scalar;
     fr_root_of_unity(&d->root[0], log_n);
     fr_inv(&d->root[1], &d->root[0]);
     fr_generator(&d->generator[0]);
@@ -60,119 +65,118 @@ cuzk_code ntt_domain_create(ntt_domain **out, unsigned log_n, pool *p, cuzk_erro
     fr_pow_u64(&t, &d->generator[0], (uint64_t)1 << log_n);
     fr_sub(&t, &t, &FR_ONE);
     fr_inv(&d->z_inv, &t);
-    for (int inverse = 0; inverse < 2; inverse++) {
-        fr step, power = FR_ONE;
-        fr_pow_u64(&step, &d->root[inverse], (uint64_t)1 << (log_n - d->tile_log));
-        for (size_t i = 0; i < half; i++) {
-            d->tile_root[inverse][i] = power;
-            fr_mul(&power, &power, &step);
+    if (log_n > SMALL_LOG_N) {
+        choose_digits(d);
+        unsigned log_size = d->log_a > d->log_b ? d->log_a : d->log_b;
+        d->roots_bytes = d->variant->roots_bytes(log_size);
+        for (int i = 0; i < 2; i++) {
+            cuzk_code code = mem_big_alloc(&d->roots[i], d->roots_bytes, "the roots of an NTT domain", err);
+            if (code != CUZK_OK) {
+                ntt_domain_destroy(d);
+                return code;
+            }
+            fr_pow_u64(&t, &d->root[i], (uint64_t)1 << (log_n - log_size));
+            d->variant->roots_fill(d->roots[i], log_size, &t);
         }
     }
     *out = d;
     return CUZK_OK;
 }
 
-static inline void butterfly(fr *u, fr *v, const fr *root) {
-    fr sum, difference;
-    fr_add(&sum, u, v);
-    fr_sub(&difference, u, v);
-    *u = sum;
-    fr_mul(v, &difference, root);
-}
-
-typedef struct level {
-    const ntt_domain *d;
-    fr *values;
-    int inverse;
-    unsigned block_log; /* of the level */
-    fr step;            /* the 2^block_log-th root of unity */
-} level;
-
-/* Butterflies [begin, end) of one large level, counted through the whole vector; a piece stays in one block.
- */
-static void run_level(void *ctx, size_t begin, size_t end) {
-    const level *l = ctx;
-    size_t half = (size_t)1 << (l->block_log - 1), block = begin / half, at = begin % half;
-    fr *low = l->values + block * 2 * half, *high = low + half;
-    fr root;
-    fr_pow_u64(&root, &l->step, at);
-    for (size_t i = at; i < at + (end - begin); i++) {
-        butterfly(&low[i], &high[i], &root);
-        fr_mul(&root, &root, &l->step);
-    }
-}
-
-static void run_tiles(void *ctx, size_t begin, size_t end) {
-    const level *l = ctx;
-    const ntt_domain *d = l->d;
-    const fr *roots = d->tile_root[l->inverse];
-    size_t tile = (size_t)1 << d->tile_log;
-    for (size_t t = begin; t < end; t++) {
-        fr *x = l->values + t * tile;
-        for (size_t half = tile / 2, stride = 1; half > 0; half /= 2, stride *= 2)
-            for (size_t block = 0; block < tile; block += 2 * half)
-                for (size_t i = 0; i < half; i++)
-                    butterfly(&x[block + i], &x[block + half + i], &roots[i * stride]);
-    }
-}
-
-static size_t reverse_bits(size_t value, unsigned bits) {
-    size_t out = 0;
-    for (unsigned i = 0; i < bits; i++) out |= (value >> i & 1) << (bits - 1 - i);
-    return out;
-}
-
-static void permute(void *ctx, size_t begin, size_t end) {
-    const level *l = ctx;
-    for (size_t i = begin; i < end; i++) {
-        size_t j = reverse_bits(i, l->d->log_n);
-        if (i >= j) continue;
-        fr t = l->values[i];
-        l->values[i] = l->values[j];
-        l->values[j] = t;
-    }
-}
-
-static void transform(const ntt_domain *d, int inverse, fr *values, pool *p) {
+static void run_small(const ntt_domain *d, const ntt_request *r, fr *x) {
     size_t n = (size_t)1 << d->log_n;
-    level l = {.d = d, .values = values, .inverse = inverse, .step = d->root[inverse]};
-    for (l.block_log = d->log_n; l.block_log > d->tile_log; l.block_log--) {
-        pool_for(p, n / 2, (size_t)1 << (d->tile_log - 1), run_level, &l);
-        fr_sqr(&l.step, &l.step);
+    fr power = FR_ONE, root = r->root;
+    for (size_t i = 0; i < n; i++) {
+        fr_mul(&x[i], &x[i], &power);
+        fr_mul(&power, &power, &r->before);
     }
-    pool_for(p, n >> d->tile_log, 1, run_tiles, &l);
-    pool_for(p, n, GRAIN, permute, &l);
+    for (size_t half = n / 2; half > 0; half /= 2) {
+        for (size_t block = 0; block < n; block += 2 * half) {
+            power = FR_ONE;
+            for (size_t i = block; i < block + half; i++) {
+                fr sum, difference;
+                fr_add(&sum, &x[i], &x[i + half]);
+                fr_sub(&difference, &x[i], &x[i + half]);
+                x[i] = sum;
+                fr_mul(&x[i + half], &difference, &power);
+                fr_mul(&power, &power, &root);
+            }
+        }
+        fr_sqr(&root, &root);
+    }
+    for (size_t i = 0, j = 0; i < n; i++) {
+        if (i < j) {
+            fr t = x[i];
+            x[i] = x[j];
+            x[j] = t;
+        }
+        size_t bit = n / 2;
+        for (; j & bit; bit /= 2) j ^= bit;
+        j |= bit;
+    }
+    power = r->factor;
+    for (size_t i = 0; i < n; i++) {
+        fr_mul(&x[i], &x[i], &power);
+        fr_mul(&power, &power, &r->after);
+    }
 }
 
-typedef struct scaling {
+typedef void (*pass_fn)(const void *setup, fr *values, size_t begin, size_t end, void *scratch);
+
+typedef struct pass_loop {
+    pass_fn fn;
+    const void *setup;
     fr *values;
-    fr first, step;
-} scaling;
+    char *scratch;
+    size_t scratch_bytes;
+    atomic_flag *taken; /* per slot of scratch; there are as many as threads */
+} pass_loop;
 
-static void scale_piece(void *ctx, size_t begin, size_t end) {
-    const scaling *s = ctx;
-    fr factor;
-    fr_pow_u64(&factor, &s->step, begin);
-    fr_mul(&factor, &factor, &s->first);
-    for (size_t i = begin; i < end; i++) {
-        fr_mul(&s->values[i], &s->values[i], &factor);
-        fr_mul(&factor, &factor, &s->step);
-    }
-}
-
-/* values[i] *= first * step^i */
-static void scale(const ntt_domain *d, fr *values, const fr *first, const fr *step, pool *p) {
-    scaling s = {.values = values, .first = *first, .step = *step};
-    pool_for(p, (size_t)1 << d->log_n, GRAIN, scale_piece, &s);
+static void run_piece(void *ctx, size_t begin, size_t end) {
+    pass_loop *l = ctx;
+    size_t slot = 0;
+    while (atomic_flag_test_and_set_explicit(&l->taken[slot], memory_order_acquire)) slot++;
+    l->fn(l->setup, l->values, begin, end, l->scratch + slot * l->scratch_bytes);
+    atomic_flag_clear_explicit(&l->taken[slot], memory_order_release);
 }
 
 cuzk_code ntt_run(const ntt_domain *d, ntt_kind kind, fr *values, pool *p, cuzk_error *err) {
-    (void)err;
     int inverse = kind == NTT_INVERSE || kind == NTT_COSET_INVERSE;
-    if (kind == NTT_COSET_FORWARD) scale(d, values, &FR_ONE, &d->generator[0], p);
-    transform(d, inverse, values, p);
-    if (kind == NTT_INVERSE) scale(d, values, &d->n_inv, &FR_ONE, p);
-    if (kind == NTT_COSET_INVERSE) scale(d, values, &d->n_inv, &d->generator[1], p);
+    ntt_request r = {.log_a = d->log_a,
+                     .log_b = d->log_b,
+                     .roots = d->roots[inverse],
+                     .root = d->root[inverse],
+                     .before = kind == NTT_COSET_FORWARD ? d->generator[0] : FR_ONE,
+                     .after = kind == NTT_COSET_INVERSE ? d->generator[1] : FR_ONE,
+                     .factor = inverse ? d->n_inv : FR_ONE,
+                     .shift_before = kind == NTT_COSET_FORWARD,
+                     .shift_after = kind == NTT_COSET_INVERSE};
+    if (d->log_n <= SMALL_LOG_N) {
+        run_small(d, &r, values);
+        return CUZK_OK;
+    }
+    const ntt_variant *v = d->variant;
+    size_t threads = pool_threads(p);
+    size_t setup_bytes = (v->setup_bytes(d->log_a, d->log_b) + 4095) / 4096 * 4096;
+    size_t scratch_bytes = (v->scratch_bytes(d->log_a, d->log_b) + 4095) / 4096 * 4096;
+    size_t bytes = setup_bytes + threads * (scratch_bytes + sizeof(atomic_flag));
+    void *memory;
+    TRY(mem_big_alloc(&memory, bytes, "the scratch of an NTT", err));
+    v->setup(memory, &r);
+    pass_loop l = {.setup = memory,
+                   .values = values,
+                   .scratch = (char *)memory + setup_bytes,
+                   .scratch_bytes = scratch_bytes};
+    l.taken = (atomic_flag *)(void *)(l.scratch + threads * scratch_bytes);
+    for (size_t i = 0; i < threads; i++) atomic_flag_clear(&l.taken[i]);
+    size_t a = (size_t)1 << d->log_a, b = (size_t)1 << d->log_b, row = a / NTT_UNIT;
+    l.fn = v->outer;
+    pool_for(p, b * row, row, run_piece, &l);
+    l.fn = v->middle;
+    pool_for(p, a * row, row, run_piece, &l);
+    l.fn = v->inner;
+    pool_for(p, b, 1, run_piece, &l);
+    mem_big_free(memory, bytes);
     return CUZK_OK;
 }
 
