@@ -1,5 +1,7 @@
 #include "gadget/boolean.h"
 
+#include "gadget/boolean_terms.h"
+
 static const fr TWO = {{0x00000003fffffffcu, 0xb1096ff400069004u, 0x33189fdfd9789feau, 0x304962b3598a0adfu}};
 static const fr MINUS_TWO = {
     {0xfffffffb00000005u, 0xa2b4340efff7cbfau, 0x002138283029381au, 0x43a4449fd0137269u}};
@@ -13,30 +15,18 @@ static boolean alloc_bit(cs *system, bool value) {
     return (boolean){cs_alloc(system, bit_value(value)), BOOLEAN_IS, value};
 }
 
-/* l += plus * a, where minus = -plus */
-static inline void add(lc *l, const fr *plus, const fr *minus, boolean a) {
-    if (a.form == BOOLEAN_IS) {
-        lc_add_term(l, a.var, plus);
-    } else if (a.form == BOOLEAN_NOT) {
-        lc_add_term(l, R1CS_ONE, plus);
-        lc_add_term(l, a.var, minus);
-    } else if (a.value) {
-        lc_add_term(l, R1CS_ONE, plus);
-    }
-}
-
 void boolean_add_to(lc *l, boolean a) {
-    add(l, &FR_ONE, &FR_MINUS_ONE, a);
+    boolean_add_terms(l, &FR_ONE, &FR_MINUS_ONE, a);
 }
 
 void boolean_sub_from(lc *l, boolean a) {
-    add(l, &FR_MINUS_ONE, &FR_ONE, a);
+    boolean_add_terms(l, &FR_MINUS_ONE, &FR_ONE, a);
 }
 
 void boolean_add_scaled(lc *l, const fr *coeff, boolean a) {
     fr minus;
     fr_neg(&minus, coeff);
-    add(l, coeff, &minus, a);
+    boolean_add_terms(l, coeff, &minus, a);
 }
 
 /* Clear the scratch combinations of the system. */
@@ -154,7 +144,7 @@ boolean boolean_maj(cs *system, boolean a, boolean b, boolean c) {
     clear(system);
     boolean_sub_from(&system->a, b);
     boolean_sub_from(&system->a, c);
-    add(&system->a, &TWO, &MINUS_TWO, t);
+    boolean_add_terms(&system->a, &TWO, &MINUS_TWO, t);
     boolean_add_to(&system->b, a);
     lc_sub_one(&system->c, m.var);
     boolean_add_to(&system->c, t);

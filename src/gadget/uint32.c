@@ -1,5 +1,7 @@
 #include "gadget/uint32.h"
 
+#include "gadget/uint32_terms.h"
+
 #define MAX_SUM_BITS 36u /* of UINT32_MAX_OPERANDS words */
 
 void uint32_constant(uint32 *out, uint32_t value) {
@@ -46,35 +48,6 @@ static bool is_constant(const uint32 *a) {
     return true;
 }
 
-/* m->sum = sum of the operands, every bit i times weights[i]. The constant part is added up as an integer and
- * enters once. */
-static void add_operands(multieq *m, const fr *weights, const uint32 *const *operands, unsigned n) {
-    uint64_t constant = 0;
-    lc_clear(&m->sum);
-    for (unsigned k = 0; k < n; k++) {
-        lc_clear(&m->operand);
-        for (unsigned i = 0; i < 32; i++) {
-            boolean bit = operands[k]->bits[i];
-            if (bit.form == BOOLEAN_IS) {
-                lc_add_term(&m->operand, bit.var, &weights[i]);
-            } else if (bit.form == BOOLEAN_NOT) {
-                fr minus;
-                fr_neg(&minus, &weights[i]);
-                lc_add_term(&m->operand, bit.var, &minus);
-            }
-            if (bit.form == BOOLEAN_NOT || (bit.form == BOOLEAN_CONSTANT && bit.value))
-                constant += (uint64_t)1 << i;
-        }
-        lc_add(&m->sum, &m->operand);
-    }
-    if (constant) {
-        fr value;
-        fr_from_u64(&value, constant);
-        fr_mul(&value, &value, &weights[0]);
-        lc_add_term(&m->sum, R1CS_ONE, &value);
-    }
-}
-
 void uint32_addmany(multieq *m, uint32 *out, const uint32 *const *operands, unsigned n) {
     bool constant = true;
     uint64_t total = 0;
@@ -97,9 +70,7 @@ void uint32_addmany(multieq *m, uint32 *out, const uint32 *const *operands, unsi
     fr weights[MAX_SUM_BITS + 1];
     weights[0] = m->weight;
     for (unsigned i = 0; i < bits; i++) fr_dbl(&weights[i + 1], &weights[i]);
-    add_operands(m, weights, operands, n);
-    lc_add(&m->lhs, &m->sum);
-    for (unsigned i = 0; i < bits; i++) lc_add_term(&m->rhs, result[i].var, &weights[i]);
+    uint32_add_sums(m, weights, operands, n, result, bits);
     multieq_added(m, bits, &weights[bits]);
     memcpy(out->bits, result, sizeof out->bits);
 }

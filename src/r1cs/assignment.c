@@ -1,12 +1,9 @@
-/*
- * The sink that evaluates. Nearly all variables of the circuits are bits and nearly all coefficients 1, -1 or
- * a power of two that meets a bit, so the evaluation looks for the values 0 and 1 and the coefficients 1 and
- * -1 first and multiplies only when nothing cheaper is right.
- */
+/* The sink that evaluates. */
 #include "r1cs/assignment.h"
 
 #include "base/mem.h"
 #include "r1cs/density.h"
+#include "r1cs/evaluate.h"
 
 typedef struct assignment_cs {
     cs base;
@@ -36,18 +33,7 @@ static inline void evaluate(fr *out, const assignment *values, const lc *l) {
     const lc_term *end = l->terms + l->n;
     for (const lc_term *t = l->terms; t < end; t++) {
         const fr *value = r1cs_is_aux(t->var) ? &values->aux[r1cs_index(t->var)] : &values->inputs[t->var];
-        if (fr_is_zero(value)) continue;
-        if (fr_is_one(value)) {
-            fr_add(&sum, &sum, &t->coeff);
-        } else if (fr_is_one(&t->coeff)) {
-            fr_add(&sum, &sum, value);
-        } else if (fr_eq(&t->coeff, &FR_MINUS_ONE)) {
-            fr_sub(&sum, &sum, value);
-        } else {
-            fr product;
-            fr_mul(&product, &t->coeff, value);
-            fr_add(&sum, &sum, &product);
-        }
+        evaluate_term(&sum, &t->coeff, value);
     }
     *out = sum;
 }

@@ -12,17 +12,7 @@
 #define CUZK_R1CS_LC_H
 
 #include "field/fr.h"
-
-/* Inputs are 0, 1, ... (0 is ONE); aux k is R1CS_AUX | k. */
-typedef uint32_t r1cs_var;
-#define R1CS_ONE ((r1cs_var)0)
-#define R1CS_AUX 0x80000000u
-static inline bool r1cs_is_aux(r1cs_var v) {
-    return v >> 31;
-}
-static inline uint32_t r1cs_index(r1cs_var v) {
-    return v & 0x7fffffffu;
-}
+#include "r1cs/var.h"
 
 typedef struct lc_term {
     r1cs_var var;
@@ -36,6 +26,9 @@ typedef struct lc {
 } lc;
 
 #define LC_EMPTY ((lc){NULL, 0, 0, false})
+static inline bool lc_failed(const lc *l) {
+    return l->failed;
+}
 void lc_free(lc *l); /* leaves LC_EMPTY */
 static inline void lc_clear(lc *l) {
     l->n = 0;
