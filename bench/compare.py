@@ -7,6 +7,7 @@ alone, and cargo and go for the peers. See bench/README.md.
 """
 
 import argparse
+import hashlib
 import html
 import json
 import os
@@ -15,6 +16,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import namedtuple
 from dataclasses import dataclass
@@ -28,8 +30,8 @@ PROGRAMS = ["cuzk", "bellperson", "blst", "gnark"]  # in the order of table and 
 COLOURS = {"cuzk": "#0a7d5c", "bellperson": "#b5651d", "blst": "#3465a4", "gnark": "#75507b"}
 
 # A work: its name in the output, a title, items per unit of size (n), sizes (exponents of two; None: one size that
-# is the work's own), repetitions inside one process, cuzk-bench's arguments (None: cuzk-bench has no such work),
-# and which peers do it.
+# is the work's own), repetitions inside one process, cuzk-bench's arguments (PROVE: it is `cuzk prove`; None: cuzk
+# does not offer it by itself), and which peers do it.
 @dataclass(frozen=True, eq=False)
 class Work:
     name: str
@@ -40,6 +42,8 @@ class Work:
     cuzk: list
     peers: list
 
+
+PROVE = ["prove"]
 
 WORKS = [
     Work("fr-mul-chain", "Fr multiplication, one after the other", 1, [20], 5,
@@ -59,7 +63,7 @@ WORKS = [
     Work("msm-real", "The same in G1, scalars as in a PoRep witness", 1, None, 1,
          ["kernels", "--only", "msm-real"], ["bellperson", "blst", "gnark"]),
     Work("synthesis", "Synthesis of the PoRep circuit", 1, None, 1, None, ["bellperson"]),
-    Work("proof", "PoRep proof", 1, None, 1, None, ["bellperson"]),
+    Work("proof", "PoRep proof", 1, None, 1, PROVE, ["bellperson"]),
 ]
 SIZED = {"ntt", "msm-g1", "msm-g2"}  # those that --sizes changes
 
@@ -110,7 +114,9 @@ def parse_arguments():
     p.add_argument("--threads", type=count(1, 1024), default=1, metavar="N", help="threads (default 1)")
     p.add_argument("--c1", default=str(ROOT / "tests/data/c1/2k-v1_1/c1.inner.json"), metavar="FILE",
                    help="bare phase-1 output for synthesis and proof")
-    p.add_argument("--params", metavar="FILE", help="Groth16 parameters for proof")
+    p.add_argument("--miner-id", type=count(0, 2**63 - 1), default=1000, metavar="N", help="its miner (default 1000)")
+    p.add_argument("--sector-num", type=count(0, 2**63 - 1), default=1, metavar="N", help="its number (default 1)")
+    p.add_argument("--params", metavar="FILE", help="Groth16 parameters for proof, under their standard name")
     p.add_argument("--out", default=str(ROOT / "out/bench"), metavar="DIR", help="output (default out/bench)")
     p.add_argument("--cuzk-bench", default=str(ROOT / "build/cuzk-bench"), metavar="PATH",
                    help="cuzk's benchmark program (default build/cuzk-bench)")
@@ -188,6 +194,12 @@ def cases(a):
 
 def command_of(a, programs, case, program):
     work, log_n = case
+    if program == "cuzk" and work.cuzk is PROVE:
+        r, s = "17" * 31 + "00", "2b" * 31 + "00"
+        return [str(Path(programs[program]).with_name("cuzk")), "prove", "--json", "--quiet", "--c1", a.c1,
+                "--params", str(Path(a.params).parent), "--threads", str(a.threads),
+                "--miner-id", str(a.miner_id), "--sector-num", str(a.sector_num),
+                "--insecure-randomness", f"{r},{s}", "--i-know-this-is-insecure"]
     options = ["--threads", str(a.threads), "--repeat", str(work.inner)]
     if program == "cuzk":
         command = [programs[program]] + work.cuzk + options + ["--json", "--quiet"]
@@ -208,21 +220,46 @@ def command_of(a, programs, case, program):
     return command
 
 
+def run_process(command, restrict):
+    """Standard output of a command, the CPU seconds of the process and its peak memory in bytes."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(command, stdout=out, stderr=err, preexec_fn=restrict)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        text = out.read()
+        if process.returncode != 0:
+            fail(f"{' '.join(command)} exited with {process.returncode}: {(err.read() + text).strip()}")
+    return text, usage.ru_utime + usage.ru_stime, 1024 * usage.ru_maxrss
+
+
+def result_of_prove(a, output, cpu):
+    """The output of `cuzk prove` as a result. The vanilla proofs are checked before and the proof is verified
+    after what the peers do, so these times are left out; the CPU time is that of the whole process."""
+    phases = output["seconds"]
+    wall = phases["total"] - phases["vanilla"] - phases["verification"]
+    return {"peer": "cuzk", "work": "proof", "n": output["partitions"], "threads": a.threads, "seconds": [wall],
+            "cpu_seconds": [cpu], "checksum": hashlib.sha256(bytes.fromhex(output["proof"])).hexdigest()}
+
+
 def run(a, programs, case, program):
-    """One process; its result and, of cuzk, the description of the machine."""
-    command = command_of(a, programs, case, program)
+    """One process; its result and, of cuzk-bench, the description of the machine."""
     cpus = sorted(os.sched_getaffinity(0))
     # blst has a thread per CPU it may use, so that is how the number of threads is held for all.
     restrict = (lambda: os.sched_setaffinity(0, cpus[:a.threads])) if 1 < a.threads < len(cpus) else None
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=restrict)
-    if done.returncode != 0:
-        fail(f"{' '.join(command)} exited with {done.returncode}: {(done.stderr + done.stdout).strip()}")
-    output = json.loads(done.stdout)
-    if "results" not in output:
-        return output, None
-    # The last one is that of the best code variant.
-    result = [r for r in output["results"] if r["work"] == case.work.name][-1]
-    return result, {key: output[key] for key in ("version", "commit", "variant", "machine")}
+    text, cpu, memory = run_process(command_of(a, programs, case, program), restrict)
+    output, about = json.loads(text), None
+    if "results" in output:
+        # The last one is that of the best code variant.
+        result = [r for r in output["results"] if r["work"] == case.work.name][-1]
+        about = {key: output[key] for key in ("version", "commit", "variant", "machine")}
+    elif program == "cuzk":
+        result = result_of_prove(a, output, cpu)
+    else:
+        result = output
+    result["memory"] = memory
+    return result, about
 
 
 def programs_for(case, programs):
@@ -271,7 +308,7 @@ def seconds(value):
     return f"{value / 1e-9:.3g} ns"
 
 
-Row = namedtuple("Row", "case program wall least most cpu item")
+Row = namedtuple("Row", "case program wall least most cpu item memory")
 
 
 def rows_of(todo, results):
@@ -284,7 +321,7 @@ def rows_of(todo, results):
             cpu = [s for r in runs for s in r["cpu_seconds"]]
             cpu_median = statistics.median(cpu)
             yield Row(case, program, statistics.median(wall), min(wall), max(wall), cpu_median,
-                      cpu_median / (runs[0]["n"] * case.work.items))
+                      cpu_median / (runs[0]["n"] * case.work.items), max(r["memory"] for r in runs))
 
 
 def size_of(case, results):
@@ -307,6 +344,10 @@ def versions(programs):
     return lines
 
 
+def counted(n, noun):
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def write_markdown(path, a, programs, rows, results, about, loads):
     lines = ["# cuzk and other libraries, side by side", ""]
     if about:
@@ -315,14 +356,15 @@ def write_markdown(path, a, programs, rows, results, about, loads):
                   f"- {m['cpu']}, {m['cpus']} CPUs, {m['memory_bytes'] / 2**30:.1f} GiB, {m['kernel']}, "
                   f"huge pages {m['huge_pages']}"]
     lines += [f"- {line}" for line in versions(programs)]
-    lines += [f"- {a.threads} thread{'s' if a.threads > 1 else ''}, {a.rounds} round{'s' if a.rounds > 1 else ''}, load average "
-              f"{loads[0]:.2f} before and {loads[1]:.2f} after"]
+    lines += [f"- {counted(a.threads, 'thread')}, {counted(a.rounds, 'round')}, load average {loads[0]:.2f} before and "
+              f"{loads[1]:.2f} after"]
     if loads[0] > 0.5:
         lines += ["- **The machine was not idle: trust the CPU times more than the wall times.**"]
-    lines += ["", "Medians. An item is a multiplication, coefficient, point, constraint or partition; its time is CPU time. The last"
-              " columns: how many times as long as cuzk, by wall and by CPU time.", "",
-              "| work | size | program | wall | least to most | CPU | CPU an item | wall / cuzk | CPU / cuzk |",
-              "|---|---|---|---|---|---|---|---|---|"]
+    columns = ["work", "size", "program", "wall", "least to most", "CPU", "CPU an item", "memory", "wall / cuzk",
+               "CPU / cuzk"]
+    lines += ["", "Medians. An item is a multiplication, coefficient, point, constraint or partition. Memory is the "
+              "most the process had, inputs", "included. The last columns: how many times as long as cuzk.", "",
+              f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     ours = {row.case: row for row in rows if row.program == "cuzk"}
     for row in rows:
         base = ours.get(row.case)
@@ -330,7 +372,7 @@ def write_markdown(path, a, programs, rows, results, about, loads):
         name = f"**{row.program}**" if row.program == "cuzk" else row.program
         lines.append(f"| {row.case.work.name} | {size_of(row.case, results)} | {name} | {seconds(row.wall)} | "
                      f"{seconds(row.least)} to {seconds(row.most)} | {seconds(row.cpu)} | "
-                     f"{seconds(row.item)} | {ratios[0]} | {ratios[1]} |")
+                     f"{seconds(row.item)} | {row.memory / 2**20:.0f} MiB | {ratios[0]} | {ratios[1]} |")
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -361,7 +403,7 @@ def write_chart(path, a, rows, results):
             y += bar + gap
         y += 22
     measure = "CPU time" if by_cpu else "wall time"
-    threads = "one thread" if a.threads == 1 else f"{a.threads} threads"
+    threads = counted(a.threads, "thread")
     style = ("text{font:13px sans-serif;fill:#222}.head{font-weight:600}.title{font-size:16px;font-weight:600}"
              ".note{fill:#666}")
     path.write_text(
