@@ -11,6 +11,8 @@
 
 #include "circuit/catalog.h"
 #include "circuit/porep.h"
+#include "filecoin/fabricate.h"
+#include "filecoin/vanilla.h"
 #include "r1cs/digest.h"
 
 static void expect(const porep_shape *shape, const r1cs_shape *sizes, uint64_t a_aux, uint64_t b_aux,
@@ -43,6 +45,34 @@ static void one_challenge(void **unused) {
            "b9694e049d7c4a8b451ab650d84390d53d4661c9f39a22d7ce9e3ca6846af5bd");
 }
 
+/* A made-up sector's first challenge satisfies the circuit: eleven layers, and the trees above the base. */
+static void values(void **unused) {
+    (void)unused;
+    static const char *const proofs[] = {"StackedDrg32GiBV1_1", "StackedDrg64GiBV1_1"};
+    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
+        c1 *c;
+        cuzk_error err;
+        const registered_porep *proof = registered_porep_by_name(proofs[i]);
+        if (c1_fabricate(&c, proof, 1000, 1, 0, NULL, &err)) fail_msg("%s", err.message);
+        porep_circuit p;
+        r1cs_circuit circuit;
+        porep_of_c1(&p, &circuit, c, 3);
+        p.shape.challenges = 1;
+        circuit.shape = porep_r1cs_shape(&p.shape);
+        assignment a;
+        if (assignment_create(&a, &circuit, NULL, &err)) fail_msg("%s", err.message);
+        assert_int_equal(assignment_first_unsatisfied(&a), UINT64_MAX);
+        porep_statement statement;
+        fr inputs[POREP_INPUTS(POREP_MAX_CHALLENGES)];
+        porep_statement_of(&statement, c);
+        assert_int_equal(porep_public_inputs(inputs, &statement, 3, &err), CUZK_OK);
+        assert_int_equal(a.shape.inputs, 1 + POREP_INPUTS(1));
+        for (size_t k = 0; k < POREP_INPUTS(1); k++) assert_true(fr_eq(&a.inputs[1 + k], &inputs[k]));
+        assignment_free(&a);
+        c1_free(c);
+    }
+}
+
 static void in_catalog(const char *name) {
     const catalog_entry *entry = catalog_find(name);
     assert_non_null(entry);
@@ -67,10 +97,8 @@ static void sector_64g(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_challenge),
-        cmocka_unit_test(sector_512m),
-        cmocka_unit_test(sector_32g),
-        cmocka_unit_test(sector_64g),
+        cmocka_unit_test(values),     cmocka_unit_test(one_challenge), cmocka_unit_test(sector_512m),
+        cmocka_unit_test(sector_32g), cmocka_unit_test(sector_64g),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
