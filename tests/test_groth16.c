@@ -218,6 +218,7 @@ static void sizes_around_a_power_of_two(void **state) {
         text_circuit t;
         text_circuit_from(&t, text);
         round_trip(&t.circuit, n % 2 ? 1 : 3);
+        text_circuit_free(&t);
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used,
                  "alloc W%d = %d\ninput I%d = %d\nC%d: [W%d*1] * [W%d*1] = [I%d*1]\n", n, n + 2, n + 1,
@@ -229,6 +230,7 @@ static void sizes_around_a_power_of_two(void **state) {
                           "C0: [W0*1] * [W0*1] = [W1*1]\nC1: [W1*1] * [W0*1] = [W2*1]\n"
                           "C2: [W2*1 I0*-27] * [I0*5] = []\n");
     round_trip(&t.circuit, 2);
+    text_circuit_free(&t);
 }
 
 /* A, B and C each use variables the others do not; inputs occur in B; a variable occurs in C alone; one
@@ -240,6 +242,7 @@ static void unusual_densities(void **state) {
                           "C0: [W0*1] * [I1*1] = [W1*1]\n"
                           "C1: [W2*2 W0*0] * [I0*3 W3*1] = [W1*4 W0*1 I0*-2]\n");
     round_trip(&t.circuit, 2);
+    text_circuit_free(&t);
 }
 
 static void many_bits(void **state) {
@@ -276,6 +279,7 @@ static void many_inputs(void **state) {
     assignment_free(&w);
     srs_close(&params);
     pool_destroy(p);
+    text_circuit_free(&t);
     free(text);
 }
 
@@ -334,6 +338,7 @@ static void prove_needs_the_parameters_of_its_circuit(void **state) {
     assert_null(w.a);
     assignment_free(&w);
     srs_close(&params);
+    text_circuit_free(&other);
 }
 
 typedef struct stop_at {
@@ -430,6 +435,7 @@ static void setup_refuses(void **state) {
         groth16_setup(&loose.circuit, &good, temp_path("x.params"), temp_path("x.vk"), NULL, NULL, &err),
         CUZK_ERR_INTERNAL);
     assert_non_null(strstr(err.message, "aux variable 1 is in no constraint"));
+    text_circuit_free(&loose);
 
     /* A circuit with fewer or more variables and constraints than its shape says. */
     for (int i = 0; i < 6; i++) {
@@ -501,6 +507,7 @@ static void make_squares(squares *out) {
         out->inputs[j] = w.inputs[1];
         expect_ok(groth16_prove(&out->proofs[j], &out->params, &w, NULL, NULL, NULL, NULL, &err), &err);
         assignment_free(&w);
+        text_circuit_free(&t);
     }
 }
 
@@ -593,6 +600,7 @@ static void inputs_of_every_size(void **state) {
         assert_int_equal(verify_proof(params.verifier, &proof, w.inputs + 1, 2, NULL, &err), CUZK_ERR_PROOF);
         assignment_free(&w);
         srs_close(&params);
+        text_circuit_free(&t);
     }
 }
 
