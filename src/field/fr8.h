@@ -289,12 +289,15 @@ FR8_INLINE void fr8_store(fr *p, fr8 x) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) _mm512_storeu_si512(p + 2 * i, z[i]);
 }
-/* The same to 64-byte aligned memory, past the caches; _mm_sfence before another thread may read it. */
-FR8_INLINE void fr8_stream(fr *p, fr8 x) {
+/* The same with lane k to p[k * stride]. */
+FR8_INLINE void fr8_scatter(fr *p, size_t stride, fr8 x) {
     __m512i z[4];
     fr8_to_pairs(z, x);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) _mm512_stream_si512((__m512i *)(void *)(p + 2 * i), z[i]);
+    for (size_t i = 0; i < 4; i++) {
+        _mm256_storeu_si256((__m256i *)(p + 2 * i * stride), _mm512_castsi512_si256(z[i]));
+        _mm256_storeu_si256((__m256i *)(p + (2 * i + 1) * stride), _mm512_extracti64x4_epi64(z[i], 1));
+    }
 }
 FR8_INLINE fr8 fr8_broadcast(const fr *a) {
     __m512i word[4];

@@ -35,14 +35,20 @@ INLINE void vec_reduce(vec *x) {
 INLINE void vec_scale(vec *out, const vec *a, const factor *f) {
     *out = fr8_scale(fr8_tighten(*a), f);
 }
+INLINE void vec_scale_tight(vec *out, const vec *a, const factor *f) {
+    *out = fr8_scale(*a, f);
+}
 INLINE void vec_scale_lanes(vec *out, const vec *a, const lane_factor *f) {
     *out = fr8_scale_lanes(*a, f);
 }
 INLINE void vec_mul(vec *out, const vec *a, const vec *b) {
-    *out = fr8_mul(*a, *b);
+    *out = fr8_mul(fr8_tighten(*a), *b);
 }
 INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f) {
     fr8_store(p, fr8_scale(fr8_tighten(*a), f));
+}
+INLINE void vec_scatter_scaled(fr *p, size_t stride, const vec *a, const factor *f) {
+    fr8_scatter(p, stride, fr8_scale(fr8_tighten(*a), f));
 }
 INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b) {
     fr8_store(p, fr8_mul(fr8_tighten(*a), *b));
@@ -88,11 +94,4 @@ static void factor_powers(factor *out, size_t n, const fr *first, const fr *rati
 
 #include "ntt/passes.h"
 
-const ntt_variant ntt_ifma = {.roots_bytes = roots_bytes,
-                              .roots_fill = roots_fill,
-                              .setup_bytes = setup_bytes,
-                              .setup = setup_fill,
-                              .scratch_bytes = scratch_bytes,
-                              .outer = outer,
-                              .middle = middle,
-                              .inner = inner};
+const ntt_variant ntt_ifma = {.product_shift = 4, NTT_PASSES};

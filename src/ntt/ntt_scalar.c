@@ -32,6 +32,9 @@ INLINE void vec_reduce(vec *x) {
 INLINE void vec_scale(vec *out, const vec *a, const factor *f) {
     fr_mul(out, a, f);
 }
+INLINE void vec_scale_tight(vec *out, const vec *a, const factor *f) {
+    fr_mul(out, a, f);
+}
 INLINE void vec_scale_lanes(vec *out, const vec *a, const lane_factor *f) {
     fr_mul(out, a, f);
 }
@@ -39,6 +42,10 @@ INLINE void vec_mul(vec *out, const vec *a, const vec *b) {
     fr_mul(out, a, b);
 }
 INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f) {
+    fr_mul(p, a, f);
+}
+INLINE void vec_scatter_scaled(fr *p, size_t stride, const vec *a, const factor *f) {
+    (void)stride;
     fr_mul(p, a, f);
 }
 INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b) {
@@ -64,11 +71,4 @@ static void factor_powers(factor *out, size_t n, const fr *first, const fr *rati
 
 #include "ntt/passes.h"
 
-const ntt_variant ntt_scalar = {.roots_bytes = roots_bytes,
-                                .roots_fill = roots_fill,
-                                .setup_bytes = setup_bytes,
-                                .setup = setup_fill,
-                                .scratch_bytes = scratch_bytes,
-                                .outer = outer,
-                                .middle = middle,
-                                .inner = inner};
+const ntt_variant ntt_scalar = {.product_shift = 0, NTT_PASSES};
