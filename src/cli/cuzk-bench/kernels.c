@@ -14,6 +14,7 @@
 #include "field/fp8.h"
 #include "hash/digest.h"
 #include "inputs.h"
+#include "lanes.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
 #include "report.h"
@@ -76,6 +77,17 @@ static void checksum_bytes(bench_result *r, sha256 *hash) {
     hex_write(r->checksum, digest, sizeof digest);
 }
 
+static void checksum_elements(bench_result *r, const fr *values, size_t n) {
+    sha256 hash;
+    sha256_start(&hash);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[32];
+        fr_to_bytes(bytes, &values[i]);
+        sha256_update(&hash, bytes, sizeof bytes);
+    }
+    checksum_bytes(r, &hash);
+}
+
 static cuzk_code time_fr(bench *b, unsigned chains, cuzk_error *err) {
     size_t n = (size_t)1 << FIELD_LOG_N;
     bench_result *r = new_result(b, chains == 1 ? "fr-mul-chain" : "fr-mul-8", n, n * chains);
@@ -92,14 +104,26 @@ static cuzk_code time_fr(bench *b, unsigned chains, cuzk_error *err) {
         bench_stop(r, clock);
     }
     TRY(step(b, r->work, b->a->repeat, err));
-    sha256 hash;
-    sha256_start(&hash);
-    for (unsigned j = 0; j < chains; j++) {
-        uint8_t bytes[32];
-        fr_to_bytes(bytes, &values[j]);
-        sha256_update(&hash, bytes, sizeof bytes);
+    checksum_elements(r, values, chains);
+    return CUZK_OK;
+}
+
+/* The same products in the lanes of vectors. */
+static cuzk_code time_fr8(bench *b, cuzk_error *err) {
+    size_t n = (size_t)1 << FIELD_LOG_N;
+    bench_result *r = new_result(b, "fr-mul-8", n, n * CHAINS);
+    r->threads = 1;
+    fr start[CHAINS + 1], values[CHAINS];
+    input_elements(start, CHAINS + 1, b->a->seed, NULL);
+    for (unsigned k = 0; k < b->a->repeat; k++) {
+        TRY(step(b, r->work, k, err));
+        memcpy(values, start, sizeof values);
+        bench_clock clock = bench_start();
+        lanes_fr_mul(values, &start[CHAINS], n);
+        bench_stop(r, clock);
     }
-    checksum_bytes(r, &hash);
+    TRY(step(b, r->work, b->a->repeat, err));
+    checksum_elements(r, values, CHAINS);
     return CUZK_OK;
 }
 
@@ -178,6 +202,7 @@ static cuzk_code time_field(bench *b, cuzk_error *err) {
         if (code == CUZK_OK) code = time_fp(b, CHAINS, err);
     }
     field_select(chosen);
+    if (code == CUZK_OK && chosen == CPU_IFMA) code = time_fr8(b, err);
     if (code == CUZK_OK && chosen == CPU_IFMA) code = time_fp8(b, err);
     return code;
 }
@@ -194,17 +219,6 @@ static bool output_is_right(const fr *in, const fr *out, unsigned log_n, uint64_
         fr_add(&sum, &sum, &in[i]);
     }
     return fr_eq(&sum, &out[k]);
-}
-
-static void checksum_elements(bench_result *r, const fr *values, size_t n) {
-    sha256 hash;
-    sha256_start(&hash);
-    for (size_t i = 0; i < n; i++) {
-        uint8_t bytes[32];
-        fr_to_bytes(bytes, &values[i]);
-        sha256_update(&hash, bytes, sizeof bytes);
-    }
-    checksum_bytes(r, &hash);
 }
 
 static cuzk_code run_ntt(bench *b, const ntt_domain *domain, const fr *in, fr *values, cuzk_error *err) {
