@@ -61,8 +61,8 @@ static void path_size(const porep_shape *shape, uint64_t *constraints, uint64_t 
             }
 }
 
-r1cs_shape porep_r1cs_shape(const porep_shape *shape) {
-    if (!porep_shape_is_known(shape)) return (r1cs_shape){.constraints = 0};
+/* The sizes with the first few challenges. */
+static r1cs_shape shape_up_to(const porep_shape *shape, unsigned challenges) {
     /* Gadgets of fixed size: a tree-d level, a label, and bits of a field element. */
     const uint64_t d_level = 45382, d_level_aux = 45331 + 4, label = 522269, label_aux = 521749;
     const uint64_t bits = FR_BITS + 1, bits_aux = FR_BITS;
@@ -79,10 +79,15 @@ r1cs_shape porep_r1cs_shape(const porep_shape *shape) {
         shape->layers * label_aux + decompositions * bits_aux + 1 + path_aux + column + path_aux;
     uint64_t commitments = poseidon_size(2);
     return (r1cs_shape){
-        .inputs = 4 + 18 * shape->challenges,
-        .aux = (uint32_t)(5 + bits_aux + commitments + shape->challenges * aux_per_challenge),
-        .constraints = 3 + bits + commitments + 1 + shape->challenges * per_challenge,
+        .inputs = 4 + 18 * challenges,
+        .aux = (uint32_t)(5 + bits_aux + commitments + challenges * aux_per_challenge),
+        .constraints = 3 + bits + commitments + 1 + challenges * per_challenge,
     };
+}
+
+r1cs_shape porep_r1cs_shape(const porep_shape *shape) {
+    if (!porep_shape_is_known(shape)) return (r1cs_shape){.constraints = 0};
+    return shape_up_to(shape, shape->challenges);
 }
 
 /* ---- synthesis ---- */
@@ -245,24 +250,44 @@ static void synthesize_commitments(cs *system, common *all, const porep_shape *s
     num_enforce_equal(system, &comm_r, &hash);
 }
 
-static void synthesize(const void *ctx, cs *system) {
+static void synthesize_part(const void *ctx, uint32_t part, void *state, cs *system) {
     const porep_circuit *circuit = ctx;
     const c1 *w = circuit->sector;
     const porep_shape *shape = &circuit->shape;
-    common all;
     if (!porep_shape_is_known(shape)) {
         cs_fail(system, CUZK_ERR_USAGE,
                 "no PoRep circuit for 2^%u nodes, %u layers, %u challenges, trees of %u levels, %u, %u",
                 shape->log_nodes, shape->layers, shape->challenges, shape->base_levels, shape->sub_arity,
                 shape->top_arity);
-        return;
-    }
-    synthesize_commitments(system, &all, shape, w);
-    for (unsigned i = 0; i < shape->challenges && !cs_failed(system); i++) {
-        cs_enter(system, "challenge_%u", i);
-        synthesize_challenge(system, &all, w ? &w->partition[circuit->partition].challenges[i] : NULL);
+    } else if (part == 0) {
+        synthesize_commitments(system, state, shape, w);
+    } else {
+        cs_enter(system, "challenge_%u", part - 1);
+        synthesize_challenge(system, state,
+                             w ? &w->partition[circuit->partition].challenges[part - 1] : NULL);
         cs_leave(system);
     }
+}
+
+static void synthesize(const void *ctx, cs *system) {
+    const porep_circuit *circuit = ctx;
+    common all;
+    for (uint32_t part = 0; part <= circuit->shape.challenges && !cs_failed(system); part++)
+        synthesize_part(ctx, part, &all, system);
+}
+
+static r1cs_shape part_start(const void *ctx, uint32_t part) {
+    const porep_shape *shape = &((const porep_circuit *)ctx)->shape;
+    if (part == 0 || !porep_shape_is_known(shape)) return (r1cs_shape){.inputs = 1};
+    return shape_up_to(shape, part - 1);
+}
+
+void porep_parts(r1cs_parts *out, const porep_circuit *circuit) {
+    bool known = porep_shape_is_known(&circuit->shape);
+    *out = (r1cs_parts){.count = known ? 1 + circuit->shape.challenges : 1,
+                        .state_bytes = sizeof(common),
+                        .start = part_start,
+                        .synthesize = synthesize_part};
 }
 
 static void make(porep_circuit *out, r1cs_circuit *circuit, porep_shape shape, const c1 *sector,

@@ -9,7 +9,7 @@
 
 #include "filecoin/c1.h"
 #include "filecoin/sector.h"
-#include "r1cs/cs.h"
+#include "r1cs/parts.h"
 
 /* What the structure depends on. */
 typedef struct porep_shape {
@@ -41,5 +41,8 @@ void porep_blank(porep_circuit *out, r1cs_circuit *circuit, const porep_shape *s
 
 /* Partition `partition` (below sector->partitions) of a C1. *circuit points to *out. */
 void porep_of_c1(porep_circuit *out, r1cs_circuit *circuit, const c1 *sector, unsigned partition);
+
+/* The same circuit in parts, for either of the two: the commitments, then one part per challenge. */
+void porep_parts(r1cs_parts *out, const porep_circuit *circuit);
 
 #endif

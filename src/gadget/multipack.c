@@ -39,13 +39,19 @@ static void pack_witness(block_writer *out, const block_operands *in) {
 
 static const block_type packing = {"pack", pack_body, pack_witness};
 
+#define PACKING_MIN 8u
+
 num pack_bits(cs *system, const boolean *bits, size_t n) {
     num out = {R1CS_ONE, FR_ZERO};
-    block_run(system, &(block_call){.type = &packing,
-                                    .bits = bits,
-                                    .n_bits = (unsigned)(n < FR_CAPACITY ? n : FR_CAPACITY),
-                                    .out_nums = &out,
-                                    .n_out_nums = 1});
+    const block_call call = {.type = &packing,
+                             .bits = bits,
+                             .n_bits = (unsigned)(n < FR_CAPACITY ? n : FR_CAPACITY),
+                             .out_nums = &out,
+                             .n_out_nums = 1};
+    if (n < PACKING_MIN) /* of no bits, or one, the result would be a bit itself */
+        pack_body(system, &call);
+    else
+        block_run(system, &call);
     return out;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "gadget/poseidon.h"
 
-#include "r1cs/block.h"
+#include "gadget/poseidon_witness.h"
 
 typedef struct element {
     lc terms;
@@ -205,15 +205,10 @@ static void run_rounds(state *s, poseidon_tag tag, const num *preimage) {
     }
 }
 
-/* A block's parameter: what the constants and the tag depend on. */
-static uint64_t parameter_of(unsigned arity, poseidon_tag tag) {
-    return arity | (uint64_t)tag << 32;
-}
-
 static void hash_body(cs *system, const block_call *call) {
-    state s = {.system = system, .c = poseidon_for((unsigned)call->parameter)};
+    state s = {.system = system, .c = poseidon_for(poseidon_parameter_arity(call->parameter))};
     for (unsigned i = 0; i < s.c->width; i++) s.now[i].terms = s.next[i].terms = LC_EMPTY;
-    run_rounds(&s, (poseidon_tag)(call->parameter >> 32), call->nums);
+    run_rounds(&s, poseidon_parameter_tag(call->parameter), call->nums);
     cs_enter(system, "hash result");
     call->out_nums[0] = ensure(system, &s.now[1]);
     cs_leave(system);
@@ -223,12 +218,12 @@ static void hash_body(cs *system, const block_call *call) {
     }
 }
 
-static const block_type hash = {"poseidon", hash_body, NULL};
+static const block_type hash = {"poseidon", hash_body, poseidon_block_witness};
 
 num poseidon_circuit(cs *system, const poseidon_constants *constants, poseidon_tag tag, const num *preimage) {
     num out = {R1CS_ONE, FR_ZERO};
     block_run(system, &(block_call){.type = &hash,
-                                    .parameter = parameter_of(constants->arity, tag),
+                                    .parameter = poseidon_parameter(constants->arity, tag),
                                     .nums = preimage,
                                     .n_nums = constants->arity,
                                     .out_nums = &out,

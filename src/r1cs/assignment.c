@@ -91,8 +91,8 @@ void assignment_free_values(assignment *a) {
     free_buffers(a, 0, 3);
 }
 
-static cuzk_code synthesize(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
-                            cuzk_error *err) {
+static cuzk_code evaluate_circuit(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
+                                  cuzk_error *err) {
     static const cs_ops ops = {alloc, enforce, NULL, NULL};
     assignment_cs system = {.out = out};
     cs_init(&system.base, &ops, true);
@@ -107,22 +107,32 @@ static cuzk_code synthesize(assignment *out, const r1cs_circuit *circuit, const 
     return CUZK_OK;
 }
 
-cuzk_code assignment_create(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
-                            cuzk_error *err) {
-    memset(out, 0, sizeof *out);
-    const r1cs_shape *shape = &circuit->shape;
+cuzk_code assignment_allocate(assignment *a, const r1cs_shape *shape, const char *name, cuzk_error *err) {
     if (shape->inputs == 0 || shape->inputs > R1CS_AUX || shape->aux > R1CS_AUX ||
         shape->constraints > (uint64_t)1 << FR_TWO_ADICITY)
         return error_set(err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET, "circuit %s has an impossible shape",
-                         circuit->name);
-    out->shape = *shape;
-    out->log_domain = assignment_log_domain(shape);
+                         name);
+    if (a->shape.inputs != shape->inputs || a->shape.aux != shape->aux ||
+        a->shape.constraints != shape->constraints)
+        assignment_free(a);
+    a->shape = *shape;
+    a->log_domain = assignment_log_domain(shape);
     buffer list[BUFFERS];
-    list_buffers(list, out);
-    cuzk_code code = mem_require(assignment_bytes(shape), "the circuit's assignment", err);
+    list_buffers(list, a);
+    uint64_t missing = 0;
+    for (int i = 0; i < BUFFERS; i++) missing += *list[i].at ? 0 : list[i].bytes;
+    cuzk_code code = mem_require(missing, "the circuit's assignment", err);
     for (int i = 0; i < BUFFERS && code == CUZK_OK; i++)
-        code = mem_big_alloc(list[i].at, list[i].bytes, list[i].what, err);
-    if (code == CUZK_OK) code = synthesize(out, circuit, progress, err);
+        if (!*list[i].at) code = mem_big_alloc(list[i].at, list[i].bytes, list[i].what, err);
+    if (code != CUZK_OK) assignment_free(a);
+    return code;
+}
+
+cuzk_code assignment_create(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
+                            cuzk_error *err) {
+    memset(out, 0, sizeof *out);
+    TRY(assignment_allocate(out, &circuit->shape, circuit->name, err));
+    cuzk_code code = evaluate_circuit(out, circuit, progress, err);
     if (code != CUZK_OK) assignment_free(out);
     return code;
 }

@@ -31,6 +31,8 @@ uint64_t assignment_bytes(const r1cs_shape *shape);
 cuzk_code assignment_create(assignment *out, const r1cs_circuit *circuit, const cuzk_progress *progress,
                             cuzk_error *err);
 void assignment_free(assignment *a);
+/* Allocate the vectors that a has not, for this shape, zeroed; those of another shape are freed first. */
+cuzk_code assignment_allocate(assignment *a, const r1cs_shape *shape, const char *name, cuzk_error *err);
 /* Free a, b, c alone (they are no longer needed once h is known). */
 void assignment_free_values(assignment *a);
 

@@ -70,7 +70,7 @@ static inline void bits_put_zeros(bit_writer *w, size_t n) {
 
 /* Make everything put so far readable (the rest of its word is zero); more may be put after it. */
 static inline void bits_flush(const bit_writer *w) {
-    *w->words = w->pending;
+    if (w->fill) *w->words = w->pending;
 }
 
 #endif
