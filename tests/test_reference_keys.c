@@ -14,8 +14,7 @@ static void window_post(void **state) {
     (void)state;
     recorded_circuit r;
     recorded_circuit_read(&r, "post/window", "post/window/meta.json", "public_inputs");
-    check_reference_key_and_proof(&r.circuit, &r.circuit, "0170db1f394b35d995252228ee359194",
-                                  "post/window/proof.bin", 2);
+    check_reference_key_and_proof(&r.circuit, "0170db1f394b35d995252228ee359194", "post/window/proof.bin", 2);
     recorded_circuit_free(&r);
 }
 
@@ -23,8 +22,8 @@ static void winning_post(void **state) {
     (void)state;
     recorded_circuit r;
     recorded_circuit_read(&r, "post/winning", "post/winning/meta.json", "public_inputs");
-    check_reference_key_and_proof(&r.circuit, &r.circuit, "3ea05428c9d11689f23529cde32fd30a",
-                                  "post/winning/proof.bin", 3);
+    check_reference_key_and_proof(&r.circuit, "3ea05428c9d11689f23529cde32fd30a", "post/winning/proof.bin",
+                                  3);
     recorded_circuit_free(&r);
 }
 

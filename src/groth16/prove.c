@@ -4,6 +4,7 @@
  */
 #include "groth16/prove.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,19 +25,14 @@ typedef struct prover {
     g2 b_g2;
 } prover;
 
-typedef struct convert_job {
-    fr *values;
-} convert_job;
-
 static void convert_piece(void *ctx, size_t begin, size_t end) {
-    fr *values = ((convert_job *)ctx)->values;
+    fr *values = ctx;
     fr_to_repr_n((fr_repr *)values + begin, values + begin, end - begin);
 }
 
 /* Turn field elements into plain integers in place. */
 static fr_repr *to_plain(fr *values, size_t n, pool *p) {
-    convert_job job = {values};
-    pool_for(p, n, 1 << 14, convert_piece, &job);
+    pool_for(p, n, 1 << 14, convert_piece, values);
     return (fr_repr *)values;
 }
 
@@ -51,7 +47,7 @@ static cuzk_code locate(const prover *pr, cuzk_code code, const msm_bases *bases
     if (code == CUZK_ERR_PARAMS && err) {
         if (err->offset != CUZK_NO_OFFSET)
             err->offset += (uint64_t)((const uint8_t *)bases->points - pr->params->file.data);
-        strncpy(err->path, pr->params->file.path, sizeof err->path - 1);
+        snprintf(err->path, sizeof err->path, "%s", pr->params->file.path);
     }
     return code;
 }

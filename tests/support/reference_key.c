@@ -46,8 +46,8 @@ static void check_params_digest(const char *path, const char *name) {
     free(list);
 }
 
-void check_reference_key_and_proof(const r1cs_circuit *blank, const r1cs_circuit *circuit, const char *name,
-                                   const char *proof_fixture, unsigned threads) {
+void check_reference_key_and_proof(const r1cs_circuit *circuit, const char *name, const char *proof_fixture,
+                                   unsigned threads) {
     cuzk_error err;
     pool *p;
     toxic_waste waste;
@@ -61,7 +61,7 @@ void check_reference_key_and_proof(const r1cs_circuit *blank, const r1cs_circuit
     reference_element(&s, 0x2b);
     const char *path = temp_path("reference.params");
     expect_ok(pool_create(&p, threads, &err), &err);
-    expect_ok(groth16_setup(blank, &waste, path, temp_path("reference.vk"), p, NULL, &err), &err);
+    expect_ok(groth16_setup(circuit, &waste, path, temp_path("reference.vk"), p, NULL, &err), &err);
     check_params_digest(path, name);
 
     expect_ok(assignment_create(&w, circuit, NULL, &err), &err);

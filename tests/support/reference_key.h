@@ -13,7 +13,7 @@ void reference_waste(toxic_waste *out);
  * compare: SHA-256 of the parameters with that of the file whose name contains `name` in params/sha256.txt,
  * and the proof with the fixture `proof`. Fails the running cmocka test. Include temp_dir.h's setup and
  * teardown. */
-void check_reference_key_and_proof(const r1cs_circuit *blank, const r1cs_circuit *circuit, const char *name,
-                                   const char *proof, unsigned threads);
+void check_reference_key_and_proof(const r1cs_circuit *circuit, const char *name, const char *proof,
+                                   unsigned threads);
 
 #endif
