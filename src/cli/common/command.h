@@ -39,6 +39,8 @@ typedef struct common_options {
 extern const struct argp common_argp;
 /* The argp child list that a command's argp names, and the call its parser makes on ARGP_KEY_INIT. */
 extern const struct argp_child common_children[];
+/* For commands whose --json takes a file. */
+extern const struct argp_child common_children_without_json[];
 
 /* Parse or end the process with exit code 2 and a message that names the option. */
 uint64_t option_u64(const char *text, uint64_t low, uint64_t high, const char *option,
@@ -77,6 +79,8 @@ const char *format_hex(char *out, const uint8_t *bytes, size_t size); /* 2 * siz
 
 yajl_gen json_begin(void);
 void json_end(yajl_gen g); /* print on stdout with a newline, and free */
+/* The same to a file, whole or not at all; "-" is stdout. */
+cuzk_code json_end_to(yajl_gen g, const char *path, cuzk_error *err);
 void json_key(yajl_gen g, const char *key);
 void json_string(yajl_gen g, const char *key, const char *value);
 void json_u64(yajl_gen g, const char *key, uint64_t value);

@@ -89,5 +89,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
+const struct argp common_argp_without_json = {.options = options + 1, .parser = parse};
+const struct argp_child common_children_without_json[] = {
+    {&common_argp_without_json, 0, "Common options:", 90}, {0}};
 const struct argp common_argp = {.options = options, .parser = parse};
 const struct argp_child common_children[] = {{&common_argp, 0, "Common options:", 90}, {0}};

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+
 const char *format_bytes(char out[32], uint64_t bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;
@@ -39,6 +41,21 @@ void json_end(yajl_gen g) {
     size_t length;
     if (yajl_gen_get_buf(g, &text, &length) == yajl_gen_status_ok) fwrite(text, 1, length, stdout);
     yajl_gen_free(g);
+}
+
+cuzk_code json_end_to(yajl_gen g, const char *path, cuzk_error *err) {
+    if (strcmp(path, "-") == 0) {
+        json_end(g);
+        return CUZK_OK;
+    }
+    yajl_gen_map_close(g);
+    const unsigned char *text;
+    size_t length;
+    cuzk_code code = CUZK_OK;
+    if (yajl_gen_get_buf(g, &text, &length) == yajl_gen_status_ok)
+        code = file_write_all(path, text, length, err);
+    yajl_gen_free(g);
+    return code;
 }
 
 static void put_string(yajl_gen g, const char *text) {

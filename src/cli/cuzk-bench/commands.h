@@ -5,5 +5,6 @@
 #include "command.h"
 
 int kernels_main(int argc, char **argv);
+int synth_only_main(int argc, char **argv);
 
 #endif

@@ -5,10 +5,11 @@
 
 #include "version.h"
 
-static const command commands[] = {{"kernels",
-                                    "Time field multiplications, transforms and multi-scalar multiplications",
-                                    kernels_main, NULL},
-                                   {NULL, NULL, NULL, NULL}};
+static const command commands[] = {
+    {"synth-only", "Time synthesis alone, from a phase-1 output", synth_only_main, NULL},
+    {"kernels", "Time field multiplications, transforms and multi-scalar multiplications", kernels_main,
+     NULL},
+    {NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "base/file.h"
 #include "base/pool.h"
 #include "version.h"
 
@@ -161,7 +160,7 @@ static void put_result(yajl_gen g, const bench_report *report, const bench_resul
     yajl_gen_map_close(g);
 }
 
-static void put_machine(yajl_gen g) {
+void bench_put_machine(yajl_gen g) {
     machine m = this_machine();
     json_key(g, "machine");
     yajl_gen_map_open(g);
@@ -181,21 +180,10 @@ cuzk_code bench_print_json(const bench_report *report, const char *path, cuzk_er
     json_string(g, "commit", CUZK_COMMIT);
     json_string(g, "variant", report->variant);
     json_u64(g, "threads", report->threads);
-    put_machine(g);
+    bench_put_machine(g);
     json_key(g, "results");
     yajl_gen_array_open(g);
     for (unsigned i = 0; i < report->count; i++) put_result(g, report, &report->results[i]);
     yajl_gen_array_close(g);
-    if (!path) {
-        json_end(g);
-        return CUZK_OK;
-    }
-    yajl_gen_map_close(g);
-    const unsigned char *text;
-    size_t length;
-    cuzk_code code = CUZK_OK;
-    if (yajl_gen_get_buf(g, &text, &length) == yajl_gen_status_ok)
-        code = file_write_all(path, text, length, err);
-    yajl_gen_free(g);
-    return code;
+    return json_end_to(g, path ? path : "-", err);
 }

@@ -35,6 +35,9 @@ bench_clock bench_start(void);
 /* Append the time since start, of the wall clock and of all threads of the process. */
 void bench_stop(bench_result *result, bench_clock start);
 
+/* The key "machine" and what this machine is. */
+void bench_put_machine(yajl_gen g);
+
 void bench_print_table(const bench_report *report);
 /* On stdout, or to path when it is not NULL. */
 cuzk_code bench_print_json(const bench_report *report, const char *path, cuzk_error *err);

@@ -1,0 +1,53 @@
+#!/bin/sh
+# cuzk-bench as a user runs it: the form of its output, its checks, its errors. usage: test_bench.sh CUZK-BENCH DATA_DIR
+bench=$1
+data=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+passed=0
+
+# expect CODE PATTERN ARGUMENT...: as in test_cli.sh
+expect() {
+    code=$1 pattern=$2
+    shift 2
+    output=$("$bench" "$@" 2>&1 </dev/null)
+    got=$?
+    if [ "$got" -eq "$code" ] && printf '%s' "$output" | tr -s ' \n' ' ' | grep -qE -e "$pattern"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: cuzk-bench $*: exit code $got (expected $code), '$pattern' wanted in: $output"
+        failed=$((failed + 1))
+    fi
+}
+
+c1=$data/c1/2k-v1_1/c1.json
+digest=$data/r1cs/porep-2k/digest.json
+header="=== Synthesis Microbenchmark === c1: $c1 sector: 1 \\(miner 1000\\) partition: all iterations: 2 c1 loaded: 133732 bytes"
+line='wall=[0-9.]+s synth=[0-9.]+s circuits=1 constraints=2687961'
+summary='=== Summary \(2 iterations\) === wall: avg=[0-9.]+s min=[0-9.]+s synth: avg=[0-9.]+s min=[0-9.]+s'
+expect 0 "$header \\[0\\] $line \\[1\\] $line $summary" synth-only --c1 "$c1" -i 2 --quiet
+expect 0 'INFO synthesize_porep_c2_batch\{job_id="synth-bench-0"\}: building circuit' synth-only --c1 "$c1"
+for path in template pce generic; do
+    expect 0 'validation: a, b, c, witness and densities equal' synth-only --c1 "$c1" --path $path --form full \
+        --validate="$digest" --partition 0 --threads 2
+done
+expect 0 'equal the generic path' synth-only --c1 "$c1" --validate
+expect 70 'validation failed' synth-only --c1 "$c1" --validate="$data/r1cs/porep-8m/digest.json"
+expect 0 '"path": "template".*"kept_memory": true' synth-only --c1 "$c1" -i 2 --json - --quiet
+expect 0 'partition: 0' synth-only --c1 "$c1" --partition 0 --json "$work/report.json"
+grep -q '"peak_rss_bytes"' "$work/report.json" || {
+    echo 'FAILED: no report'
+    failed=$((failed + 1))
+}
+expect 0 'Example.*Exit codes' synth-only --help
+expect 2 "'1', expected 0 to 0|--partition 1, expected 0 to 0" synth-only --c1 "$c1" --partition 1
+expect 2 "'0', expected a whole number from 1 to 10000" synth-only --c1 "$c1" -i 0
+expect 2 "'0', expected a whole number from 1 to 1024" synth-only --c1 "$c1" --threads 0
+expect 2 "'fast', expected template, pce or generic" synth-only --c1 "$c1" --path fast
+expect 2 'needs --path template' synth-only --c1 "$c1" --path generic --form compact
+expect 5 'needs [0-9]+ MiB|memory budget' synth-only --c1 "$c1" --form full --memory-budget 100MiB
+expect 3 'absent' synth-only --c1 "$work/absent.json"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
