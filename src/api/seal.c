@@ -16,6 +16,7 @@
 #include "filecoin/public_inputs.h"
 #include "filecoin/replica_id.h"
 #include "groth16/prove.h"
+#include "r1cs/synthesis.h"
 
 /* --- verification ------------------------------------------------------------------------------------------
  */
@@ -84,7 +85,7 @@ cuzk_code cuzk_seal_verify(cuzk *engine, const cuzk_params *params, const cuzk_s
 /* Big buffers a partition needs at its peak: the assignment, and the tables and buckets of transforms and
  * sums. */
 static uint64_t prove_bytes(const catalog_entry *circuit) {
-    return assignment_bytes(&circuit->shape) + (UINT64_C(256) << 20);
+    return assignment_bytes(&circuit->shape) + synthesis_bytes(&circuit->shape) + (UINT64_C(256) << 20);
 }
 
 /* Add to the timing of a phase, which keeps its first place in the list. */
@@ -111,14 +112,17 @@ static void add_prove_times(cuzk_report *report, const prove_timings *t) {
 }
 
 static cuzk_code prove_partition(uint8_t out[CUZK_PROOF_BYTES], cuzk *engine, const cuzk_params *params,
-                                 const c1 *sector, unsigned k, const prove_options *options,
-                                 cuzk_report *report, const cuzk_progress *progress, cuzk_error *err) {
+                                 const c1 *sector, unsigned k, synthesizer *kept,
+                                 const prove_options *options, cuzk_report *report,
+                                 const cuzk_progress *progress, cuzk_error *err) {
     double start = clock_seconds();
     porep_circuit partition;
     r1cs_circuit circuit;
+    r1cs_parts parts;
     porep_of_c1(&partition, &circuit, sector, k);
-    assignment w;
-    TRY(assignment_create(&w, &circuit, progress, err));
+    porep_parts(&parts, &partition);
+    assignment w = {.a = NULL};
+    TRY(synthesize(&w, kept, &circuit, &parts, SYNTHESIS_TEMPLATES, engine->threads, progress, err));
     add_time(report, "synthesis", clock_seconds() - start);
 
     groth16_proof proof;
@@ -166,9 +170,11 @@ cuzk_code cuzk_seal_prove(cuzk *engine, const cuzk_params *params, const cuzk_c1
     uint8_t *bytes = malloc(size);
     if (!bytes) return error_no_memory(err, size, "the proof");
     cuzk_code code = CUZK_OK;
+    synthesizer kept = {.m = NULL}; /* the matrices serve all partitions */
     for (size_t k = 0; k < partitions && code == CUZK_OK; k++)
-        code = prove_partition(bytes + k * CUZK_PROOF_BYTES, engine, params, c->parsed, (unsigned)k, &options,
-                               report, progress, err);
+        code = prove_partition(bytes + k * CUZK_PROOF_BYTES, engine, params, c->parsed, (unsigned)k, &kept,
+                               &options, report, progress, err);
+    synthesizer_free(&kept);
     if (code == CUZK_OK) {
         before = clock_seconds();
         cuzk_seal statement;

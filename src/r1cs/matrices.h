@@ -40,6 +40,8 @@ typedef struct matrices_part {
 
 #define MATRICES_RANK_BITS 512u
 
+struct file_map;
+
 typedef struct matrices {
     char name[BLOCK_NAME_BYTES]; /* of the circuit */
     r1cs_shape shape;
@@ -65,7 +67,7 @@ typedef struct matrices {
     bool from_file;        /* then a template is compared with its block when that is first met */
     _Atomic bool *checked; /* per template: is what its block makes */
     uint32_t capacity[4];  /* of templates, instances, operands, parts; 0: the memory is not owned */
-    void *file;            /* the mapped file that owns the arrays, or NULL */
+    struct file_map *file; /* the mapped file that owns the arrays, or NULL */
 } matrices;
 
 /* Synthesize the structure of `circuit` (of its parts, unless NULL). Blocks whose operands are not all

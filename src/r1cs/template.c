@@ -41,6 +41,7 @@ static void run_body(recorder *r, block_template *t, const block_call *call) {
     call->type->body(&r->base, &local);
     if (r->base.inputs != 1) cs_fail(&r->base, CUZK_ERR_INTERNAL, "block %s allocates an input", t->name);
     t->n_aux = r->base.aux - template_operands(t);
+    if (t->n_aux >= REF_STRIDE_2) cs_fail(&r->base, CUZK_ERR_INTERNAL, "block %s is too large", t->name);
     for (uint32_t k = 0; k < t->n_out_bits; k++) t->out_bits[k] = out_bits[k];
     for (uint32_t k = 0; k < t->n_out_nums; k++) t->out_nums[k] = out_nums[k].var;
 }
