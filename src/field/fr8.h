@@ -4,8 +4,9 @@
  *
  * An fr8 holds one element per 64-bit lane, sliced over five limbs of 52 bits: element k is
  * sum_i l[i][k] * 2^(52 i). Two forms, named in each contract below:
- *   tight: every limb in [0, 2^52); the value may be anything below 2^260 = 35.33 r.
- *   loose: limbs are signed with magnitude below 2^60; the value is in [0, 2^260).
+ *   tight: every limb in [0, 2^52); the value may be anything below 2^260 = 35.33 r
+ *   (and is loose below 35 r).
+ *   loose: limbs are signed with magnitude below 2^60; the value is in [0, 35 r).
  * A value is a residue mod r, not reduced unless stated; "below 2r" bounds the value. fr8_add and fr8_sub
  * make loose values from loose ones and cost no carries; fr8_tighten makes them tight. Multiplications read
  * only the low 52 bits of a limb, so their operands must be tight.
@@ -186,12 +187,15 @@ FR8_INLINE fr8 fr8_scale_lanes(fr8 a, const fr8_lane_factor *f) {
     return fr8_scale_by(a, &f->w, &f->quotient);
 }
 
-/* loose -> the same residue, tight and below (1 + 2^-40) r. The quotient by r comes from the top limb, with
- * the carry into it from the limb below alone; less one, so that it is never too large. */
+/*
+ * loose -> the same residue, tight and below (1 + 2^-40) r. The quotient by r comes from the top limb, with
+ * the carry into it from the limb below alone. That may be off by one: never below zero is seen to; and one
+ * too much does no harm, because the reciprocal is of r's top limb plus one, and r is below the middle of
+ * that step.
+ */
 FR8_INLINE fr8 fr8_reduce(fr8 a) {
     const __m512i zero = _mm512_setzero_si512();
-    __m512i top = _mm512_add_epi64(a.l[4], _mm512_srai_epi64(a.l[3], 52));
-    top = _mm512_max_epi64(_mm512_sub_epi64(top, fr8_word(1)), zero);
+    __m512i top = _mm512_max_epi64(_mm512_add_epi64(a.l[4], _mm512_srai_epi64(a.l[3], 52)), zero);
     __m512i q = _mm512_srli_epi64(fr8_hi(zero, top, fr8_word(FR8_TOP_RECIPROCAL)), FR8_TOP_SHIFT);
 #pragma GCC unroll 5
     for (int i = 0; i < 5; i++) {

@@ -28,7 +28,7 @@ void fr8_lane_factor_set(fr8_lane_factor *out, fr8 w_mont) {
     fr8 one = fr8_zero(), inv;
     one.l[0] = fr8_word(1);
     w_mont = fr8_canonical(w_mont);
-    out->w = fr8_reduce_once(fr8_mul(w_mont, one));
+    out->w = fr8_mul(w_mont, one); /* (w_mont + q r) / 2^260 with q < 2^260 and w_mont < r: below r */
     for (int i = 0; i < 5; i++) inv.l[i] = fr8_word(FR8_INV[i]);
     out->quotient = fr8_wrap(fr8_mul_low_add(fr8_zero(), w_mont, inv));
 }
