@@ -44,6 +44,7 @@ class Work:
 
 
 PROVE = ["prove"]
+SYNTHESES = 5  # by cuzk in one process, after the first
 
 WORKS = [
     Work("fr-mul-chain", "Fr multiplication, one after the other", 1, [20], 5,
@@ -62,9 +63,13 @@ WORKS = [
          ["kernels", "--only", "msm-g2"], ["bellperson", "blst", "gnark"]),
     Work("msm-real", "The same in G1, scalars as in a PoRep witness", 1, None, 1,
          ["kernels", "--only", "msm-real"], ["bellperson", "blst", "gnark"]),
-    Work("synthesis", "Synthesis of the PoRep circuit", 1, None, 1, None, ["bellperson"]),
+    Work("synthesis", "Synthesis of the PoRep circuit, all values stored", 1, None, 1,
+         ["synth-only", "--form", "full"], ["bellperson"]),
+    Work("synthesis-compact", "Synthesis of the PoRep circuit in the form the prover takes", 1, None, 1,
+         ["synth-only", "--form", "compact"], ["bellperson"]),
     Work("proof", "PoRep proof", 1, None, 1, PROVE, ["bellperson"]),
 ]
+POREP = {"synthesis", "synthesis-compact", "proof"}  # from a phase-1 output
 SIZED = {"ntt", "msm-g1", "msm-g2"}  # those that --sizes changes
 
 
@@ -99,7 +104,7 @@ def parse_arguments():
             return int(text)
         return number
 
-    kernels = [work.name for work in WORKS if work.name not in ("synthesis", "proof")]
+    kernels = [work.name for work in WORKS if work.name not in POREP]
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0],
                                 epilog="Example: bench/compare.py --only ntt,msm-g1 --sizes 18 --rounds 5")
     p.add_argument("--only", type=names([work.name for work in WORKS]), metavar="WORK[,WORK...]",
@@ -161,7 +166,7 @@ def build(a):
         command = ["cargo", "build", "--release", "--quiet", "--manifest-path", str(RUST / "Cargo.toml"),
                    "--target-dir", str(target)]
         duration = "1 to 2 minutes"
-        if {"synthesis", "proof"} & set(a.only):
+        if POREP & set(a.only):
             command += ["--features", "porep"]
             duration = "4 to 8 minutes"
         print(f"building the Rust peers (the first time {duration} on two cores) ...", flush=True)
@@ -200,20 +205,24 @@ def command_of(a, programs, case, program):
                 "--params", str(Path(a.params).parent), "--threads", str(a.threads),
                 "--miner-id", str(a.miner_id), "--sector-num", str(a.sector_num),
                 "--insecure-randomness", f"{r},{s}", "--i-know-this-is-insecure"]
-    options = ["--threads", str(a.threads), "--repeat", str(work.inner)]
+    options = ["--threads", str(a.threads)]
     if program == "cuzk":
-        command = [programs[program]] + work.cuzk + options + ["--json", "--quiet"]
+        command = [programs[program]] + work.cuzk + options + ["--json", "-", "--quiet"]
+        if work.name in POREP:
+            return command + ["--c1", a.c1, "--iterations", str(1 + SYNTHESES)]
+        command += ["--repeat", str(work.inner)]
         if work.name in SIZED:
             command += ["--log-n", str(log_n)]
         if work.name == "msm-real":
             command += ["--real-n", str(a.real_n)]
         return command
-    command = [programs[program], program, work.name] + options
+    command = [programs[program], program, work.name.removesuffix("-compact")] + options
+    command += ["--repeat", str(work.inner)]
     if log_n is not None:
         command += ["--log-n", str(log_n)]
     if work.name == "msm-real":
         command += ["--n", str(a.real_n)]
-    if work.name in ("synthesis", "proof"):
+    if work.name in POREP:
         command += ["--c1", a.c1]
     if work.name == "proof":
         command += ["--params", a.params]
@@ -243,23 +252,32 @@ def result_of_prove(a, output, cpu):
             "cpu_seconds": [cpu], "checksum": hashlib.sha256(bytes.fromhex(output["proof"])).hexdigest()}
 
 
+def result_of_synthesis(a, case, output):
+    """The output of `cuzk-bench synth-only` as a result: of the iterations that find memory and matrices."""
+    kept = [i for i in output["iterations"] if i["kept_memory"]]
+    return {"peer": "cuzk", "work": case.work.name, "n": kept[0]["circuits"] * kept[0]["constraints"],
+            "threads": a.threads, "seconds": [i["synth_s"] for i in kept],
+            "cpu_seconds": [i["synth_cpu_s"] for i in kept], "checksum": None}
+
+
 def run(a, programs, case, program):
-    """One process; its result and, of cuzk-bench, the description of the machine."""
+    """One process; its result and, from cuzk-bench, what the machine is."""
     cpus = sorted(os.sched_getaffinity(0))
     # blst has a thread per CPU it may use, so that is how the number of threads is held for all.
     restrict = (lambda: os.sched_setaffinity(0, cpus[:a.threads])) if 1 < a.threads < len(cpus) else None
     text, cpu, memory = run_process(command_of(a, programs, case, program), restrict)
-    output, about = json.loads(text), None
+    output = json.loads(text)
     if "results" in output:
         # The last one is that of the best code variant.
         result = [r for r in output["results"] if r["work"] == case.work.name][-1]
-        about = {key: output[key] for key in ("version", "commit", "variant", "machine")}
+    elif "iterations" in output:
+        result = result_of_synthesis(a, case, output)
     elif program == "cuzk":
         result = result_of_prove(a, output, cpu)
     else:
         result = output
     result["memory"] = memory
-    return result, about
+    return result, output.get("machine")
 
 
 def programs_for(case, programs):
@@ -272,7 +290,7 @@ def programs_for(case, programs):
 
 def run_all(a, programs, raw):
     todo = list(cases(a))
-    results, about = {}, None
+    results, machine = {}, None
     for round_number in range(a.rounds):
         for case in todo:
             for program in programs_for(case, programs):
@@ -280,19 +298,20 @@ def run_all(a, programs, raw):
                 print(f"round {round_number + 1} of {a.rounds}: {case.work.name}{size}, {program} ... ", end="",
                       flush=True)
                 result, description = run(a, programs, case, program)
-                about = description or about
+                machine = description or machine
                 result["program"], result["round"] = program, round_number + 1
                 raw.write(json.dumps(result) + "\n")
                 print(seconds(statistics.median(result["seconds"])), flush=True)
                 results.setdefault((case, program), []).append(result)
-    return todo, results, about
+    return todo, results, machine
 
 
 def check(todo, results):
     """The works whose programs do not agree on the result."""
     wrong = []
     for case in todo:
-        sums = {(r["checksum"], r["n"]) for (c, _), runs in results.items() if c == case for r in runs}
+        sums = {(r["checksum"], r["n"]) for (c, _), runs in results.items() if c == case for r in runs
+                if r["checksum"]}
         if len(sums) > 1:
             wrong.append(case)
     return wrong
@@ -348,12 +367,12 @@ def counted(n, noun):
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def write_markdown(path, a, programs, rows, results, about, loads):
+def write_markdown(path, a, programs, rows, results, m, loads):
     lines = ["# cuzk and other libraries, side by side", ""]
-    if about:
-        m = about["machine"]
-        lines += [f"- cuzk {about['version']} ({about['commit']}), code variant {about['variant']}, {m['compiler']}",
-                  f"- {m['cpu']}, {m['cpus']} CPUs, {m['memory_bytes'] / 2**30:.1f} GiB, {m['kernel']}, "
+    cuzk = subprocess.run([programs["cuzk"], "--version"], stdout=subprocess.PIPE, text=True).stdout.split()
+    lines += [f"- cuzk {cuzk[1]} ({cuzk[-1]})" + (f", {m['compiler']}" if m else "")]
+    if m:
+        lines += [f"- {m['cpu']}, {m['cpus']} CPUs, {m['memory_bytes'] / 2**30:.1f} GiB, {m['kernel']}, "
                   f"huge pages {m['huge_pages']}"]
     lines += [f"- {line}" for line in versions(programs)]
     lines += [f"- {counted(a.threads, 'thread')}, {counted(a.rounds, 'round')}, load average {loads[0]:.2f} before and "
@@ -424,9 +443,9 @@ def main():
         print(f"compare.py: the load average is {before:.2f}: the machine is not idle", file=sys.stderr)
     start = time.monotonic()
     with open(out / "raw.jsonl", "w") as raw:
-        todo, results, about = run_all(a, programs, raw)
+        todo, results, machine = run_all(a, programs, raw)
     rows = list(rows_of(todo, results))
-    write_markdown(out / "results.md", a, programs, rows, results, about, (before, os.getloadavg()[0]))
+    write_markdown(out / "results.md", a, programs, rows, results, machine, (before, os.getloadavg()[0]))
     write_chart(out / "chart.svg", a, rows, results)
     print(f"{time.monotonic() - start:.0f} s; {out / 'results.md'}, {out / 'chart.svg'}, {out / 'raw.jsonl'}")
     wrong = check(todo, results)

@@ -37,7 +37,7 @@ static const struct {
 
 typedef struct arguments {
     common_options common;
-    const char *out;
+    const char *json;
     unsigned works, sizes, repeat;
     unsigned log_n[MAX_SIZES];
     size_t real_n;
@@ -349,13 +349,14 @@ static cuzk_code run_all(bench *b, cuzk_error *err) {
     return CUZK_OK;
 }
 
-enum { KEY_LOG_N = 1, KEY_REPEAT, KEY_ONLY, KEY_OUT, KEY_SEED, KEY_REAL_N };
+enum { KEY_LOG_N = 1, KEY_REPEAT, KEY_ONLY, KEY_JSON_FILE, KEY_SEED, KEY_REAL_N };
 
 static const struct argp_option options[] = {
     {"log-n", KEY_LOG_N, "N[,N...]", 0, "Sizes as powers of two for ntt, msm-g1 and msm-g2 (default 20)", 1},
     {"only", KEY_ONLY, "WORK[,WORK...]", 0, "Of field, ntt, msm-g1, msm-g2, msm-real (default: all)", 1},
     {"repeat", KEY_REPEAT, "K", 0, "Time everything K times (default 5)", 1},
-    {"out", KEY_OUT, "FILE", 0, "Write the JSON there, too", 1},
+    {"json", KEY_JSON_FILE, "FILE", 0,
+     "Write every measurement and the machine as JSON (\"-\": stdout, in place of the table)", 1},
     {"real-n", KEY_REAL_N, "N", 0, "Scalars of msm-real (default: as many as a 2 KiB PoRep has)", 2},
     {"seed", KEY_SEED, "N", 0, "Seed of all inputs (default 1)", 2},
     {0}};
@@ -394,8 +395,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_REPEAT:
         a->repeat = (unsigned)option_u64(arg, 1, BENCH_MAX_REPEAT, "--repeat", state);
         return 0;
-    case KEY_OUT:
-        a->out = arg;
+    case KEY_JSON_FILE:
+        a->json = arg;
+        a->common.json = strcmp(arg, "-") == 0;
         return 0;
     case KEY_REAL_N:
         a->real_n = option_u64(arg, 1, (uint64_t)1 << MAX_LOG_N, "--real-n", state);
@@ -419,7 +421,7 @@ static const struct argp argp = {
     "The median, least and most wall time, the median CPU time of all threads, and the CPU time of one "
     "multiplication, coefficient or point. CUZK_ISA=portable|adx|ifma forces a code variant.\n\n"
     "Example:\n  cuzk-bench kernels --threads 1 --log-n 18,20 --only ntt,msm-g1\n\n" EXIT_CODES_HELP,
-    common_children,
+    common_children_without_json,
     NULL,
     NULL};
 
@@ -438,13 +440,8 @@ int kernels_main(int argc, char **argv) {
     b->progress = progress_start(&bar, &a.common);
     cuzk_code code = run_all(b, &err);
     progress_finish(&bar);
-    if (code == CUZK_OK && a.out) code = bench_print_json(&b->report, a.out, &err);
-    if (code == CUZK_OK) {
-        if (a.common.json)
-            code = bench_print_json(&b->report, NULL, &err);
-        else
-            bench_print_table(&b->report);
-    }
+    if (code == CUZK_OK && a.json) code = bench_print_json(&b->report, a.json, &err);
+    if (code == CUZK_OK && !a.common.json) bench_print_table(&b->report);
     pool_destroy(b->p);
     free(b);
     return code == CUZK_OK ? 0 : report_error("cuzk-bench kernels", &a.common, &err);

@@ -185,5 +185,5 @@ cuzk_code bench_print_json(const bench_report *report, const char *path, cuzk_er
     yajl_gen_array_open(g);
     for (unsigned i = 0; i < report->count; i++) put_result(g, report, &report->results[i]);
     yajl_gen_array_close(g);
-    return json_end_to(g, path ? path : "-", err);
+    return json_end_to(g, path, err);
 }

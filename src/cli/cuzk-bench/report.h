@@ -39,7 +39,7 @@ void bench_stop(bench_result *result, bench_clock start);
 void bench_put_machine(yajl_gen g);
 
 void bench_print_table(const bench_report *report);
-/* On stdout, or to path when it is not NULL. */
+/* To the file, or to stdout when path is "-". */
 cuzk_code bench_print_json(const bench_report *report, const char *path, cuzk_error *err);
 
 #endif

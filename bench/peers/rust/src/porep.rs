@@ -147,7 +147,7 @@ fn synthesis<C: Circuit<Scalar> + Send>(
     for circuit in make()? {
         let mut cs = Assignment::new();
         circuit.synthesize(&mut cs)?;
-        constraints += cs.constraints;
+        constraints += cs.constraints + cs.inputs.len();
         for hash in [cs.aux_hash, cs.a_hash, cs.b_hash, cs.c_hash] {
             checksum.update(hash.finalize());
         }
