@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "ntt/ntt.h"
 
@@ -32,6 +33,7 @@ static void convert_piece(void *ctx, size_t begin, size_t end) {
 /* Turn field elements into plain integers in place. */
 static fr_repr *to_plain(fr *values, size_t n, pool *p) {
     pool_for(p, n, 1 << 14, convert_piece, values);
+    fault_point("scalars", values, n * sizeof *values);
     return (fr_repr *)values;
 }
 
@@ -115,6 +117,7 @@ static cuzk_code witness_sums(prover *pr) {
     double start = clock_seconds();
     pr->aux = to_plain(pr->w->aux, w->shape.aux, pr->p);
     fr_to_repr_n(pr->inputs, w->inputs, w->shape.inputs);
+    fault_point("scalars", pr->inputs, w->shape.inputs * sizeof(fr_repr));
     TRY(sum_g1(pr, &pr->l, params->l, aux_scalars(pr, NULL), "msm l"));
     t->l = clock_seconds() - start;
 
@@ -197,14 +200,17 @@ static cuzk_code randomize(groth16_proof *out, const prover *pr, const prove_opt
         s = *options->s;
     else if (code == CUZK_OK)
         code = fr_random(&s, pr->err);
-    if (code == CUZK_OK) assemble(out, pr, &r, &s);
+    if (code == CUZK_OK) {
+        assemble(out, pr, &r, &s);
+        fault_point("proof", out, sizeof *out);
+    }
     mem_wipe(&r, sizeof r);
     mem_wipe(&s, sizeof s);
     return code;
 }
 
 /* What leaves here is what a verifier reads back and accepts. */
-static cuzk_code self_check(const prover *pr, const groth16_proof *proof) {
+static cuzk_code self_check(groth16_proof *out, const prover *pr, const groth16_proof *proof) {
     double start = clock_seconds();
     const assignment *w = pr->w;
     uint8_t bytes[PROOF_BYTES];
@@ -216,7 +222,11 @@ static cuzk_code self_check(const prover *pr, const groth16_proof *proof) {
     if (code == CUZK_OK)
         code = verify_proof(pr->params->verifier, &back, w->inputs + 1, w->shape.inputs - 1, pr->p, &why);
     pr->timings->verify = clock_seconds() - start;
-    if (code == CUZK_OK) return progress_report(pr->progress, "self-check", 1, 1, pr->err);
+    if (code == CUZK_OK) code = progress_report(pr->progress, "self-check", 1, 1, &why);
+    if (code == CUZK_OK) {
+        *out = back;
+        return CUZK_OK;
+    }
     if (code == CUZK_ERR_PROOF || code == CUZK_ERR_INPUT)
         return error_set(pr->err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET, "self-check failed: %s",
                          why.message);
@@ -235,9 +245,7 @@ static cuzk_code run(groth16_proof *out, prover *pr, const prove_options *option
     TRY(witness_sums(pr));
     free_vector(&pr->w->aux, shape.aux);
     TRY(randomize(&proof, pr, options));
-    TRY(self_check(pr, &proof));
-    *out = proof;
-    return CUZK_OK;
+    return self_check(out, pr, &proof);
 }
 
 cuzk_code groth16_prove(groth16_proof *out, const srs *params, assignment *w, const prove_options *options,

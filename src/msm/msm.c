@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "msm/bucket.h"
 #include "msm/kernel.h"
@@ -177,7 +178,10 @@ static void add_ones(job *j, msm_worker *w) {
     size_t batch = j->kernel->batch;
     for (size_t i = 0; i < w->terms->n_ones; i += batch) {
         size_t n = w->terms->n_ones - i < batch ? w->terms->n_ones - i : batch;
-        if (fetch(j, w, msm_worker_room(w, n), w->terms->ones + i, n)) msm_worker_take(w, n);
+        uint8_t *room = msm_worker_room(w, n);
+        if (!fetch(j, w, room, w->terms->ones + i, n)) continue;
+        fault_point("msm ones", room, n * j->kernel->point_bytes);
+        msm_worker_take(w, n);
     }
 }
 
@@ -209,6 +213,7 @@ static void fill_cells(void *ctx, size_t begin, size_t end) {
         msm_buckets buckets = msm_table_window(t, group, window);
         msm_fill_buckets(w, &buckets, &j->terms, j->chunk_terms * group / t->groups,
                          j->chunk_terms * (group + 1) / t->groups, &digit, j->plan.digits.bits - 1);
+        fault_point("msm buckets", buckets.points, t->buckets * j->kernel->point_bytes);
     }
     msm_return(&j->lender, w);
 }
@@ -231,6 +236,8 @@ static cuzk_code run_chunks(job *j, const cuzk_progress *progress, const char *p
         j->chunk_terms = (size_t)(j->blocks[end].general - start);
         pool_for(j->pool, end - begin, 4, prepare_blocks, j);
         if (j->first_bad != UINT64_MAX) return refuse(j, err);
+        fault_point("msm points", j->points, j->chunk_terms * j->kernel->point_bytes);
+        fault_point("msm scalars", j->recoded, j->chunk_terms * sizeof(fr_repr));
         if (j->chunk_terms > 0)
             pool_for(j->pool, j->plan.table.groups * j->plan.table.windows, 1, fill_cells, j);
         TRY(progress_report(progress, phase, j->blocks[end].bases, j->bases->n, err));
@@ -319,6 +326,7 @@ cuzk_code msm_g1(g1 *out, const msm_bases *bases, const msm_scalars *scalars, po
                  const cuzk_progress *progress, const char *phase, cuzk_error *err) {
     msm_sum sum;
     TRY(run(&sum, msm_kernel_g1(), bases, scalars, p, progress, phase, err));
+    fault_point("msm sum", &sum.in_g1, sizeof sum.in_g1);
     *out = sum.in_g1;
     return CUZK_OK;
 }
@@ -327,6 +335,7 @@ cuzk_code msm_g2(g2 *out, const msm_bases *bases, const msm_scalars *scalars, po
                  const cuzk_progress *progress, const char *phase, cuzk_error *err) {
     msm_sum sum;
     TRY(run(&sum, msm_kernel_g2(), bases, scalars, p, progress, phase, err));
+    fault_point("msm sum", &sum.in_g2, sizeof sum.in_g2);
     *out = sum.in_g2;
     return CUZK_OK;
 }

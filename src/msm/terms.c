@@ -95,6 +95,7 @@ void msm_recode(fr_repr *scalars, size_t n, const msm_digits *digits) {
             uint64_t modulus = limb_add(FR_MODULUS.l[j], 0, &t);
             k[j] = limb_add(k[j] ^ negate, modulus & negate, &carry);
         }
+        k[3] &= UINT64_MAX >> 2; /* true of a scalar below r: a fault may spoil the sum, never memory */
         carry = 0;
         for (int j = 0; j < 4; j++) k[j] = limb_add(k[j], digits->bias.l[j], &carry);
         k[3] |= borrow << 63;

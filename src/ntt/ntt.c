@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "ntt/variant.h"
@@ -182,6 +183,7 @@ static void run_direct(const ntt_request *r, unsigned log_n, fr *x) {
         j |= bit;
     }
     scale_direct(x, n, r->factor, &r->after);
+    fault_point("ntt", x, n * sizeof *x);
 }
 
 /* Threads borrow scratch for each piece of a pass; no more of them run a loop at once than the pool has. */
@@ -235,6 +237,7 @@ static void run_pass(const ntt_domain *d, ntt_pass pass, const ntt_operands *ope
     else
         units = (size_t)1 << d->log_b, row = 1;
     pool_for(p, units, row, run_piece, &l);
+    fault_point("ntt", operands->values, sizeof(fr) << d->log_n);
 }
 
 cuzk_code ntt_run(const ntt_domain *d, ntt_kind kind, fr *values, pool *p, cuzk_error *err) {

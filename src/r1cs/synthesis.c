@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "r1cs/density.h"
 
@@ -96,11 +97,14 @@ cuzk_code synthesize(assignment *out, synthesizer *kept, const r1cs_circuit *cir
     synthesizer *s = kept ? kept : &own;
     cuzk_code code = prepare(s, circuit, parts, progress, err);
     if (code == CUZK_OK) code = witness_fill(&s->w, circuit, parts, p, progress, err);
-    if (code == CUZK_OK)
+    if (code == CUZK_OK) {
+        fault_point("witness bits", s->w.bits, (size_t)((s->m->n_bits + 63) / 64) * sizeof *s->w.bits);
+        fault_point("witness numbers", s->w.full, (size_t)s->m->n_full * sizeof *s->w.full);
         code = assignment_expand(out, &s->w, path == SYNTHESIS_PRODUCTS ? EXPAND_PRODUCTS : EXPAND_TEMPLATES,
                                  p, err);
-    else
+    } else {
         assignment_free(out);
+    }
     synthesizer_free(&own);
     return code;
 }

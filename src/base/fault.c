@@ -1,0 +1,3 @@
+#include "base/fault.h"
+
+fault_fn fault_hook = NULL;
