@@ -26,8 +26,34 @@ static void check(cuzk_code code) {
     exit((int)code);
 }
 
-static void show(const char *what, double seconds, uint64_t rows) {
-    printf("%-44s %10.2f ms %8.3f ns a constraint\n", what, seconds * 1e3, seconds * 1e9 / (double)rows);
+/* The least of some runs, the first of which is not timed: wall time, and the processor time of all threads.
+ */
+typedef struct timing {
+    double wall, cpu, wall_start, cpu_start;
+} timing;
+
+static void begin(timing *t) {
+    t->wall_start = clock_seconds();
+    t->cpu_start = clock_cpu_seconds();
+}
+
+static void end(timing *t, int run) {
+    double wall = clock_seconds() - t->wall_start, cpu = clock_cpu_seconds() - t->cpu_start;
+    if (run == 0) t->wall = t->cpu = 1e9;
+    if (run == 0) return;
+    if (wall < t->wall) t->wall = wall;
+    if (cpu < t->cpu) t->cpu = cpu;
+}
+
+static void show(const char *what, const timing *t, uint64_t rows) {
+    printf("%-28s wall %9.2f ms, cpu %9.2f ms, %7.3f ns a constraint\n", what, t->wall * 1e3, t->cpu * 1e3,
+           t->cpu * 1e9 / (double)rows);
+    fflush(stdout);
+}
+
+static void add(timing *sum, const timing *t) {
+    sum->wall += t->wall;
+    sum->cpu += t->cpu;
 }
 
 typedef struct expand_job {
@@ -79,42 +105,44 @@ int main(int argc, char **argv) {
     porep_parts(&parts, &porep);
     const uint64_t rows = circuit.shape.constraints;
 
-    matrices *m;
-    double start = clock_seconds();
-    check(matrices_create(&m, &circuit, &parts, NULL, &err));
-    show("matrices", clock_seconds() - start, rows);
+    matrices *m = NULL;
+    timing t, sum = {0};
+    for (int i = 0; i <= 1; i++) {
+        matrices_free(m);
+        begin(&t);
+        check(matrices_create(&m, &circuit, &parts, NULL, &err));
+        end(&t, i);
+    }
+    show("matrices", &t, rows);
     printf("  %.1f MB, %u templates, %u instances, %u other rows\n", (double)matrices_bytes(m) / 1e6,
            m->n_templates, m->n_instances, m->residual.n);
     for (uint32_t i = 0; i < m->n_templates; i++) {
-        const block_template *t = &m->templates[i];
+        const block_template *k = &m->templates[i];
         printf("  %-10s %4" PRIu64
                ": %6u rows, %6u variables, %5u no bits, %5u ops, %3u shapes, %4u full rows\n",
-               t->name, t->parameter, t->rows.n, t->n_aux, t->n_full, t->program.n_ops, t->program.n_shapes,
-               t->program.n_full);
+               k->name, k->parameter & UINT32_MAX, k->rows.n, k->n_aux, k->n_full, k->program.n_ops,
+               k->program.n_shapes, k->program.n_full);
     }
+
     compact_witness w;
     check(witness_create(&w, m, &err));
-    printf("  witness %.1f MB\n", (double)witness_bytes(m) / 1e6);
-    double best = 1e9;
     for (int i = 0; i <= repeats; i++) {
-        start = clock_seconds();
+        begin(&t);
         check(witness_fill(&w, &circuit, &parts, p, NULL, &err));
-        double t = clock_seconds() - start;
-        if (i && t < best) best = t;
+        end(&t, i);
     }
-    show("compact witness", best, rows);
-    double sum = best;
+    show("compact witness", &t, rows);
+    printf("  %.1f MB\n", (double)witness_bytes(m) / 1e6);
+    add(&sum, &t);
 
     assignment a = {.shape = circuit.shape};
     expand_job job = {&w, EXPAND_TEMPLATES, &a};
-    best = 1e9;
     for (int i = 0; i <= repeats; i++) {
-        start = clock_seconds();
+        begin(&t);
         pool_for(p, rows, 1 << 15, check_some, &job);
-        double t = clock_seconds() - start;
-        if (i && t < best) best = t;
+        end(&t, i);
     }
-    show("check", best, rows);
+    show("check on codes", &t, rows);
 
     uint64_t bytes = rows * sizeof(fr), aux_bytes = circuit.shape.aux * sizeof(fr);
     if (mem_require(3 * bytes + aux_bytes, "full vectors", &err)) return 0;
@@ -122,24 +150,27 @@ int main(int argc, char **argv) {
     check(mem_big_alloc((void **)&a.b, bytes, "B", &err));
     check(mem_big_alloc((void **)&a.c, bytes, "C", &err));
     check(mem_big_alloc((void **)&a.aux, aux_bytes, "the witness", &err));
-    best = 1e9;
-    double best_aux = 1e9;
     for (int i = 0; i <= repeats; i++) {
-        start = clock_seconds();
+        begin(&t);
         pool_for(p, rows, 1 << 15, expand_some_rows, &job);
-        double t = clock_seconds() - start;
-        if (i && t < best) best = t;
-        start = clock_seconds();
-        pool_for(p, circuit.shape.aux, 1 << 15, expand_some_aux, &job);
-        t = clock_seconds() - start;
-        if (i && t < best_aux) best_aux = t;
+        end(&t, i);
     }
-    show("A, B, C in full", best, rows);
-    show("witness in full", best_aux, rows);
-    show("all in full (sum)", sum + best + best_aux, rows);
+    show("A, B, C in full", &t, rows);
+    add(&sum, &t);
+    for (int i = 0; i <= repeats; i++) {
+        begin(&t);
+        pool_for(p, circuit.shape.aux, 1 << 15, expand_some_aux, &job);
+        end(&t, i);
+    }
+    show("witness in full", &t, rows);
+    add(&sum, &t);
+    show("all in full (sum)", &sum, rows);
     job.path = EXPAND_PRODUCTS;
-    start = clock_seconds();
-    pool_for(p, rows, 1 << 15, expand_some_rows, &job);
-    show("A, B, C in full by products", clock_seconds() - start, rows);
+    for (int i = 0; i <= 1 && rows < 10000000; i++) {
+        begin(&t);
+        pool_for(p, rows, 1 << 15, expand_some_rows, &job);
+        end(&t, i);
+    }
+    if (rows < 10000000) show("A, B, C by products", &t, rows);
     return 0;
 }

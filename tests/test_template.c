@@ -75,6 +75,21 @@ static void sha256_all_constant(const void *ctx, cs *system) {
     boolean_alloc(system, true);
 }
 
+/* The blocks of a label that hold the layer, for every layer: 256 bits, the layer, 64 bits, zeros. */
+static void label_headers(const void *ctx, cs *system) {
+    const random_circuit *c = ctx;
+    uint64_t state = c->seed;
+    for (unsigned layer = 1; layer <= c->n; layer++) {
+        boolean bits[512], out[256];
+        for (unsigned i = 0; i < 512; i++) bits[i] = boolean_constant(false);
+        for (unsigned i = 0; i < 256; i++)
+            if (i != 248) bits[i] = random_boolean(system, &state, 0, 0);
+        for (unsigned i = 0; i < 32; i++) bits[256 + i] = boolean_constant(layer >> (31 - i) & 1);
+        for (unsigned i = 0; i < 64; i++) bits[288 + i] = random_boolean(system, &state, 0, 0);
+        sha256_circuit(system, out, bits, 512);
+    }
+}
+
 static void hashes(const void *ctx, cs *system) {
     const random_circuit *c = ctx;
     static const unsigned arities[] = {2, 4, 8, 11};
@@ -142,6 +157,7 @@ static void sha256_blocks(void **unused) {
     run("sha256", sha256_mixed, 6, 448);
     run("sha256", sha256_all_constant, 7, 100);
     run("sha256", sha256_plain, 8, 0);
+    run("label headers", label_headers, 9, 11);
 }
 
 static void poseidon_blocks(void **unused) {

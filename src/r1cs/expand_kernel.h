@@ -15,6 +15,8 @@ typedef struct row_sink {
 
 typedef struct expand_kernel {
     void (*rows)(row_sink *sink, const compact_witness *w, expansion_path path, uint64_t first, size_t n);
+    /* Self-checks alone; false if one failed. */
+    bool (*check)(const compact_witness *w, uint64_t first, size_t n);
     void (*aux)(const compact_witness *w, uint32_t first, size_t n, fr *out, bool stream);
 } expand_kernel;
 

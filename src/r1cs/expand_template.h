@@ -113,41 +113,52 @@ INLINE uint64_t slot_word(const instance_values *v, uint32_t slot, unsigned skip
 
 /* Bits 0, 2, 4, ... of x. */
 INLINE uint64_t even_bits(uint64_t x) {
+#if defined(__BMI2__)
+    return _pext_u64(x, 0x5555555555555555u);
+#else
     x &= 0x5555555555555555u;
     x = (x | x >> 1) & 0x3333333333333333u;
     x = (x | x >> 2) & 0x0f0f0f0f0f0f0f0fu;
     x = (x | x >> 4) & 0x00ff00ff00ff00ffu;
     x = (x | x >> 8) & 0x0000ffff0000ffffu;
     return (x | x >> 16) & UINT32_MAX;
+#endif
 }
 
 /* The low 32 bits of x moved to bits 0, 2, 4, ... */
 INLINE uint64_t spread_bits(uint64_t x) {
+#if defined(__BMI2__)
+    return _pdep_u64(x, 0x5555555555555555u);
+#else
     x &= UINT32_MAX;
     x = (x | x << 16) & 0x0000ffff0000ffffu;
     x = (x | x << 8) & 0x00ff00ff00ff00ffu;
     x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
     x = (x | x << 2) & 0x3333333333333333u;
     return (x | x << 1) & 0x5555555555555555u;
+#endif
 }
 
-INLINE void add_products(uint64_t planes[PLANES], const program_shape *s, unsigned m, uint64_t product) {
-    for (unsigned p = 0; p < PLANES; p++) planes[p] ^= s->factor[m][p] & product;
+/* Planes from..PLANES. */
+INLINE void add_products(uint64_t planes[PLANES], unsigned from, const program_shape *s, unsigned m,
+                         uint64_t product) {
+    for (unsigned p = from; p < PLANES; p++) planes[p] ^= s->factor[m][p] & product;
 }
 
-/* All planes of up to 64 rows; words: the variables in the order of slots, then zeros. */
-INLINE void shape_planes(uint64_t planes[PLANES], const program_shape *s, const uint64_t *words) {
-    for (unsigned p = 0; p < PLANES; p++) planes[p] = s->factor[0][p];
+/* Planes from..PLANES of up to 64 rows; words: the variables in the order of slots, then zeros. */
+INLINE void shape_planes(uint64_t planes[PLANES], unsigned from, const program_shape *s,
+                         const uint64_t *words) {
+    for (unsigned p = from; p < PLANES; p++) planes[p] = s->factor[0][p];
     if (s->free == 0) return;
-    add_products(planes, s, 1, words[0]);
+    add_products(planes, from, s, 1, words[0]);
     if (s->free == 1) return;
-    add_products(planes, s, 2, words[1]);
-    add_products(planes, s, 3, words[0] & words[1]);
+    add_products(planes, from, s, 2, words[1]);
+    add_products(planes, from, s, 3, words[0] & words[1]);
     if (s->free == 2) return;
-    add_products(planes, s, 4, words[2]);
-    add_products(planes, s, 5, words[0] & words[2]);
-    add_products(planes, s, 6, words[1] & words[2]);
-    add_products(planes, s, 7, words[0] & words[1] & words[2]);
+    add_products(planes, from, s, 4, words[2]);
+    add_products(planes, from, s, 5, words[0] & words[2]);
+    add_products(planes, from, s, 6, words[1] & words[2]);
+    add_products(planes, from, s, 7, words[0] & words[1] & words[2]);
 }
 
 /* Not zero where what the free variables determine is not so. */
@@ -158,26 +169,34 @@ INLINE uint64_t shape_violations(const uint64_t planes[PLANES], const program_sh
 
 #define SLOT_WORDS (SHAPE_MAX_SLOTS + 2)
 
-INLINE void run_codes(row_sink *sink, const instance_values *v, const program_op *op, uint64_t row,
-                      unsigned skip, unsigned n) {
+/* Planes from..PLANES of n rows of a run, from row `skip` of it; what contradicts them is added to *bad. */
+INLINE void code_planes(uint64_t planes[PLANES], unsigned from, const instance_values *v,
+                        const program_op *op, unsigned skip, unsigned n, uint64_t *bad) {
     const program *p = &v->t->program;
     const program_shape *s = &p->shapes[op->shape[0]];
-    uint64_t words[SLOT_WORDS] = {0}, planes[PLANES];
+    uint64_t words[SLOT_WORDS] = {0};
     for (unsigned i = 0; i < s->slots; i++) words[i] = slot_word(v, p->slots[op->first + i], skip);
-    shape_planes(planes, s, words);
-    sink->bad |= shape_violations(planes, s, words) & bits_mask(n);
-    emit_codes(sink, row, planes, n);
+    shape_planes(planes, from, s, words);
+    *bad |= shape_violations(planes, s, words) & bits_mask(n);
 }
 
-/* Pairs from number `skip` on of one of the two shapes. */
-INLINE void half_planes(row_sink *sink, uint64_t planes[PLANES], const instance_values *v,
-                        const program_shape *s, const uint32_t *slots, unsigned skip, unsigned n) {
+/* The same for one of the two shapes of a run of pairs: n of its rows. */
+INLINE void half_planes(uint64_t planes[PLANES], unsigned from, const instance_values *v,
+                        const program_shape *s, const uint32_t *slots, unsigned skip, unsigned n,
+                        uint64_t *bad) {
     uint64_t words[SLOT_WORDS] = {0};
     for (unsigned i = 0; i < s->slots; i++)
         words[i] = slots[i] & REF_STRIDE_2 ? even_bits(slot_word(v, slots[i], 2 * skip))
                                            : slot_word(v, slots[i], skip);
-    shape_planes(planes, s, words);
-    sink->bad |= shape_violations(planes, s, words) & bits_mask(n);
+    shape_planes(planes, from, s, words);
+    *bad |= shape_violations(planes, s, words) & bits_mask(n);
+}
+
+INLINE void run_codes(row_sink *sink, const instance_values *v, const program_op *op, uint64_t row,
+                      unsigned skip, unsigned n) {
+    uint64_t planes[PLANES];
+    code_planes(planes, 0, v, op, skip, n, &sink->bad);
+    emit_codes(sink, row, planes, n);
 }
 
 INLINE void run_pairs(row_sink *sink, const instance_values *v, const program_op *op, uint64_t row,
@@ -185,12 +204,28 @@ INLINE void run_pairs(row_sink *sink, const instance_values *v, const program_op
     const program *p = &v->t->program;
     const program_shape *even = &p->shapes[op->shape[0]], *odd = &p->shapes[op->shape[1]];
     const uint32_t *slots = &p->slots[op->first];
+    const unsigned first = skip / 2, left = op->rows / 2u - first;
     uint64_t planes[PLANES], odd_planes[PLANES];
-    half_planes(sink, planes, v, even, slots, skip / 2, op->rows / 2u - skip / 2);
-    half_planes(sink, odd_planes, v, odd, slots + even->slots, skip / 2, op->rows / 2u - skip / 2);
+    half_planes(planes, 0, v, even, slots, first, left, &sink->bad);
+    half_planes(odd_planes, 0, v, odd, slots + even->slots, first, left, &sink->bad);
     for (unsigned i = 0; i < PLANE_CHECK; i++)
         planes[i] = (spread_bits(planes[i]) | spread_bits(odd_planes[i]) << 1) >> skip % 2;
     emit_codes(sink, row, planes, n);
+}
+
+/* Self-checks alone: a whole op. */
+INLINE void check_op(uint64_t *bad, const instance_values *v, const program_op *op) {
+    const program *p = &v->t->program;
+    const program_shape *s = &p->shapes[op->shape[0]];
+    uint64_t planes[PLANES];
+    if (op->kind == OP_CODES) {
+        if (s->checks) code_planes(planes, PLANE_CHECK, v, op, 0, op->rows, bad);
+    } else if (op->kind == OP_PAIRS) {
+        const program_shape *odd = &p->shapes[op->shape[1]];
+        const uint32_t *slots = &p->slots[op->first];
+        half_planes(planes, PLANE_CHECK, v, s, slots, 0, op->rows / 2u, bad);
+        half_planes(planes, PLANE_CHECK, v, odd, slots + s->slots, 0, op->rows / 2u, bad);
+    }
 }
 
 /* ---- other rows ---- */
@@ -270,22 +305,47 @@ static void run_full(row_sink *sink, const instance_values *v, const program_op 
 typedef struct product_sum {
     fr sum;
     int64_t integer;
+    bool has_sum; /* is not just the integer */
 } product_sum;
 
-INLINE void add_constant(product_sum *p, const coefficient *k) {
-    if (k->is_small)
-        p->integer += k->integer;
-    else
-        fr_add(&p->sum, &p->sum, &k->value);
+INLINE void start_product(product_sum *p) {
+    p->integer = 0;
+    p->has_sum = false;
 }
 
-static void finish_product(fr *out, const product_sum *p) {
+INLINE void need_sum(product_sum *p) {
+    if (!p->has_sum) p->sum = FR_ZERO;
+    p->has_sum = true;
+}
+
+INLINE void add_constant(product_sum *p, const coefficient *k) {
+    if (k->is_small) {
+        p->integer += k->integer;
+    } else {
+        need_sum(p);
+        fr_add(&p->sum, &p->sum, &k->value);
+    }
+}
+
+INLINE void add_variable(product_sum *p, const row_term *t, const coefficient *k, const fr *value) {
+    need_sum(p);
+    add_multiple(&p->sum, t->coeff, &k->value, value);
+}
+
+INLINE void finish_product(fr *out, const product_sum *p) {
+    static const uint8_t code_of[4] = {3, 0, 1, 2}; /* of -1, 0, 1, 2 */
     fr integer;
-    fr_from_u64(&integer, (uint64_t)(p->integer < 0 ? -p->integer : p->integer));
-    if (p->integer < 0)
-        fr_sub(out, &p->sum, &integer);
-    else
+    if (p->integer >= -1 && p->integer <= 2) {
+        unsigned code = code_of[p->integer + 1];
+        integer = pairs[(code & 1) | (code & 2) << 1].v[0];
+    } else {
+        fr_from_u64(&integer, (uint64_t)(p->integer < 0 ? -p->integer : p->integer));
+        if (p->integer < 0) fr_neg(&integer, &integer);
+    }
+    if (p->has_sum)
         fr_add(out, &p->sum, &integer);
+    else
+        *out = integer;
 }
 
 /* A template's variable k: its bit, or (then *number is set) its number. */
@@ -306,7 +366,8 @@ static void product_row(row_sink *sink, const instance_values *v, uint32_t templ
     fr values[3];
     const coefficient *list = v->w->m->coefficients.list;
     for (unsigned s = 0; s < 3; s++) {
-        product_sum p = {FR_ZERO, 0};
+        product_sum p;
+        start_product(&p);
         row_side side = rows_side(&v->t->rows, template_row, s);
         for (const row_term *t = side.terms, *end = t + side.n; t < end; t++) {
             const fr *number = NULL;
@@ -314,7 +375,7 @@ static void product_row(row_sink *sink, const instance_values *v, uint32_t templ
             if (t->var == R1CS_ONE || template_variable(v, r1cs_index(t->var), &number))
                 add_constant(&p, k);
             else if (number)
-                add_multiple(&p.sum, t->coeff, &k->value, number);
+                add_variable(&p, t, k, number);
         }
         finish_product(&values[s], &p);
     }
@@ -325,7 +386,8 @@ static void residual_row(row_sink *sink, const compact_witness *w, uint32_t inde
     fr values[3];
     const coefficient *list = w->m->coefficients.list;
     for (unsigned s = 0; s < 3 && wants_values(sink); s++) {
-        product_sum p = {FR_ZERO, 0};
+        product_sum p;
+        start_product(&p);
         row_side side = rows_side(&w->m->residual, index, s);
         for (const row_term *t = side.terms, *end = t + side.n; t < end; t++) {
             fr value;
@@ -333,7 +395,7 @@ static void residual_row(row_sink *sink, const compact_witness *w, uint32_t inde
             if (fr_is_one(&value))
                 add_constant(&p, &list[t->coeff]);
             else if (!fr_is_zero(&value))
-                add_multiple(&p.sum, t->coeff, &list[t->coeff].value, &value);
+                add_variable(&p, t, &list[t->coeff], &value);
         }
         finish_product(&values[s], &p);
     }
@@ -385,6 +447,23 @@ static uint32_t instances_up_to(const matrices *m, uint32_t from, uint32_t to, u
             to = middle;
     }
     return from;
+}
+
+/* All instances that begin in rows first .. first + n. */
+static bool kernel_check(const compact_witness *w, uint64_t first, size_t n) {
+    const matrices *m = w->m;
+    const matrices_part *part = m->parts;
+    uint64_t bad = 0;
+    uint32_t i = first ? instances_up_to(m, 0, m->n_instances, first - 1) : 0;
+    for (; i < m->n_instances && m->instances[i].row < first + n && bad == 0; i++) {
+        const program *p = &matrices_template(m, &m->instances[i])->program;
+        instance_values values;
+        if (p->n_shapes == 0) continue; /* no code rows */
+        while (i >= part[1].instances) part++;
+        witness_gather(&values, w, part, &m->instances[i]);
+        for (const program_op *op = p->ops, *end = op + p->n_ops; op < end; op++) check_op(&bad, &values, op);
+    }
+    return bad == 0;
 }
 
 /* Rows row .. end, all of part p. */
@@ -448,4 +527,4 @@ static void kernel_aux(const compact_witness *w, uint32_t first, size_t n, fr *o
     finish_stores(stream);
 }
 
-const expand_kernel KERNEL = {kernel_rows, kernel_aux};
+const expand_kernel KERNEL = {kernel_rows, kernel_check, kernel_aux};

@@ -157,6 +157,7 @@ static void fill_shape(program_shape *out, const struct shape_key *key) {
     memset(out, 0, sizeof *out);
     out->slots = key->slots;
     out->free = key->free;
+    out->checks = key->slots > key->free || key->planes[PLANE_CHECK];
     for (unsigned p = 0; p < PLANES; p++) {
         /* table to sum of products (Moebius transform) */
         uint8_t table = key->planes[p];

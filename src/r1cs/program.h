@@ -52,6 +52,7 @@ enum { PLANE_A = 0, PLANE_B = 2, PLANE_C = 4, PLANE_CHECK = 6, PLANES = 8 }; /* 
 typedef struct program_shape {
     uint64_t factor[1 << SHAPE_MAX_FREE][PLANES]; /* all ones or zero */
     unsigned slots, free;
+    bool checks; /* there is something to check */
 } program_shape;
 
 /* ---- other rows ---- */
