@@ -49,5 +49,12 @@ expect 2 'needs --path template' synth-only --c1 "$c1" --path generic --form com
 expect 5 'needs [0-9]+ MiB|memory budget' synth-only --c1 "$c1" --form full --memory-budget 100MiB
 expect 3 'absent' synth-only --c1 "$work/absent.json"
 
+# --- pce-bench
+expect 0 '=== PCE Benchmark ===.*Step 3.*circuit 0: PASS \(all 2687961 constraints match\).*ALL CIRCUITS MATCH.*saved to: .*round-trip verification: PASS' \
+    pce-bench --c1 "$c1" --save-pce "$work/2k.pce"
+expect 0 'Example.*Exit codes' pce-bench --help
+expect 2 '[-]-partition 3, expected 0 to 0' pce-bench --c1 "$c1" --partition 3
+expect 2 'absent' pce-bench --c1 "$c1" --save-pce "$work/absent/2k.pce"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
