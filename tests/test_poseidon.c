@@ -206,6 +206,39 @@ static void mixings_match_field_arithmetic(void **state) {
     }
 }
 
+/* Every intermediate value is fully reduced and the same in all variants, and the squares are squares. */
+static void traces_are_equal(void **state) {
+    (void)state;
+    fr preimage[11], power, largest, expected[POSEIDON_MAX_TRACE], found[POSEIDON_MAX_TRACE];
+    fr_from_u64(&power, 5);
+    memcpy(&largest, &FR_MODULUS, sizeof largest);
+    largest.l[0] -= 1;
+    for (unsigned trial = 0; trial < 400; trial++) {
+        const poseidon_constants *c = poseidon_for(ARITIES[trial % 4]);
+        const poseidon_tag tag = trial % 7 == 0 ? POSEIDON_GEN_RANDOMNESS : POSEIDON_TREE;
+        const unsigned size = poseidon_trace_size(c);
+        assert_true(size <= POSEIDON_MAX_TRACE);
+        for (unsigned i = 0; i < 11; i++) {
+            fr_sqr(&power, &power);
+            preimage[i] = trial < 4 ? FR_ZERO : trial < 8 ? largest : power;
+            if (trial % 5 == 4 && i % 3 == 0) preimage[i] = trial % 2 ? FR_ONE : FR_MINUS_ONE;
+        }
+        field_select(CPU_PORTABLE);
+        poseidon_trace(expected, c, tag, preimage);
+        for (unsigned i = 0; i + 1 < 3 * c->arity; i += 3) {
+            fr square;
+            fr_sqr(&square, &expected[i]);
+            assert_memory_equal(&expected[i + 1], &square, sizeof square);
+        }
+        for (cpu_isa isa = CPU_PORTABLE; isa <= cpu_best(); isa++) {
+            field_select(isa);
+            memset(found, 0xff, sizeof found);
+            poseidon_trace(found, c, tag, preimage);
+            assert_memory_equal(found, expected, size * sizeof(fr));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_match),
@@ -213,6 +246,7 @@ int main(void) {
         cmocka_unit_test(mixings_match_field_arithmetic),
         cmocka_unit_test(hashes_match),
         cmocka_unit_test(hashes_of_the_counting_preimage),
+        cmocka_unit_test(traces_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

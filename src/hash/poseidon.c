@@ -6,6 +6,7 @@
 #include "hash/poseidon.h"
 
 #include "hash/poseidon_constants.h"
+#include "hash/poseidon_kernel.h"
 
 const poseidon_constants *poseidon_for(unsigned arity) {
     for (unsigned i = 0; i < POSEIDON_TABLE_SIZE; i++)
@@ -15,13 +16,6 @@ const poseidon_constants *poseidon_for(unsigned arity) {
 
 void poseidon_tag_value(fr *out, poseidon_tag tag, unsigned arity) {
     fr_from_u64(out, tag == POSEIDON_GEN_RANDOMNESS ? (uint64_t)1 << 40 : ((uint64_t)1 << arity) - 1);
-}
-
-static void quintic(fr *s) {
-    fr power;
-    fr_sqr(&power, s);
-    fr_sqr(&power, &power);
-    fr_mul(s, s, &power);
 }
 
 /* out = t / 2^256 mod r for a nine-limb t below 12 r^2. Destroys t. */
@@ -88,28 +82,54 @@ void poseidon_mix_sparse(fr *s, const fr *sparse, unsigned width) {
     s[0] = first;
 }
 
-void poseidon_hash(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage) {
-    const unsigned width = constants->width, half = POSEIDON_FULL_ROUNDS / 2;
-    const unsigned rounds = POSEIDON_FULL_ROUNDS + constants->partial_rounds;
-    const fr *key = constants->keys, *sparse = constants->sparse;
-    fr s[POSEIDON_MAX_WIDTH];
+/* s = s^5 + key (unless NULL); x^2, x^4 and the result are left in out. */
+static fr *trace_sbox(fr *out, fr *s, const fr *key) {
+    fr_sqr(&out[0], s);
+    fr_sqr(&out[1], &out[0]);
+    fr_mul(s, s, &out[1]);
+    if (key) fr_add(s, s, key);
+    out[2] = *s;
+    return out + 3;
+}
 
-    poseidon_tag_value(&s[0], tag, constants->arity);
-    memcpy(s + 1, preimage, constants->arity * sizeof *s);
-    for (unsigned i = 0; i < width; i++) fr_add(&s[i], &s[i], key++);
-
+static void trace_scalar(fr *out, const poseidon_constants *c, fr *s) {
+    const unsigned width = c->width, half = POSEIDON_FULL_ROUNDS / 2;
+    const unsigned rounds = POSEIDON_FULL_ROUNDS + c->partial_rounds;
+    const fr *key = c->keys + width, *sparse = c->sparse;
+    fr unused[3];
+    for (unsigned i = 0; i < width; i++) fr_add(&s[i], &s[i], &c->keys[i]);
     for (unsigned round = 0; round < rounds; round++) {
-        if (round >= half && round < half + constants->partial_rounds) {
-            quintic(&s[0]);
-            fr_add(&s[0], &s[0], key++);
+        if (round >= half && round < half + c->partial_rounds) {
+            *out = s[0];
+            out = trace_sbox(out + 1, &s[0], key++);
             poseidon_mix_sparse(s, sparse, width);
             sparse += 2 * width - 1;
             continue;
         }
-        for (unsigned i = 0; i < width; i++) quintic(&s[i]);
-        if (round + 1 < rounds)
-            for (unsigned i = 0; i < width; i++) fr_add(&s[i], &s[i], key++);
-        poseidon_mix_dense(s, round == half - 1 ? constants->pre_sparse : constants->mds, width);
+        for (unsigned i = 0; i < width; i++) {
+            if (round > 0) *out++ = s[i];
+            fr *to = round > 0 || i > 0 ? out : unused;
+            trace_sbox(to, &s[i], round + 1 < rounds ? &key[i] : NULL);
+            if (to == out) out += 3;
+        }
+        key += width;
+        poseidon_mix_dense(s, round == half - 1 ? c->pre_sparse : c->mds, width);
     }
     *out = s[1];
+}
+
+void poseidon_trace(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage) {
+    fr s[POSEIDON_MAX_WIDTH];
+    poseidon_tag_value(&s[0], tag, constants->arity);
+    memcpy(s + 1, preimage, constants->arity * sizeof *s);
+#if defined(__x86_64__)
+    if (field.isa == CPU_IFMA && poseidon_trace_ifma(out, constants, s)) return;
+#endif
+    trace_scalar(out, constants, s);
+}
+
+void poseidon_hash(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage) {
+    fr trace[POSEIDON_MAX_TRACE];
+    poseidon_trace(trace, constants, tag, preimage);
+    *out = trace[poseidon_trace_size(constants) - 1];
 }

@@ -35,6 +35,17 @@ void poseidon_tag_value(fr *out, poseidon_tag tag, unsigned arity);
 void poseidon_mix_dense(fr *s, const fr *matrix, unsigned width);
 void poseidon_mix_sparse(fr *s, const fr *sparse, unsigned width);
 
+/*
+ * The permutation with what happens in it: out receives, for every S-box in the order of rounds and elements,
+ * its input x, x^2, x^4 and its output (with the key added after it), and at the end the digest. In round 0
+ * the inputs are left out, and with them the whole S-box of element 0, which depends on the tag alone.
+ */
+static inline unsigned poseidon_trace_size(const poseidon_constants *c) {
+    return 3 * c->arity + 4 * (c->width * (POSEIDON_FULL_ROUNDS - 1) + c->partial_rounds) + 1;
+}
+#define POSEIDON_MAX_TRACE 600u
+void poseidon_trace(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage);
+
 /* out = digest of `arity` preimage elements. */
 void poseidon_hash(fr *out, const poseidon_constants *constants, poseidon_tag tag, const fr *preimage);
 
