@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
             fprintf(stderr, "%s\n", err.message);
             return 1;
         }
-        printf("%.3f s, CPU %.3f s\n", wall[i], cpu[i]);
+        printf("%.4f s, CPU %.6f s\n", wall[i], cpu[i]);
     }
     qsort(wall, repetitions, sizeof *wall, by_value);
     qsort(cpu, repetitions, sizeof *cpu, by_value);

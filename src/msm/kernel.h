@@ -19,6 +19,9 @@ typedef struct msm_pair {
 
 #define MSM_NEGATE ((uintptr_t)1)
 
+/* About what the inversion of a batch costs. */
+#define MSM_INVERSION_NS 2500.0
+
 /* A Jacobian sum: little work is done in it. */
 typedef union msm_sum {
     g1 in_g1;
@@ -30,7 +33,8 @@ typedef struct msm_kernel {
     size_t affine_bytes, encoded_bytes; /* of a base in memory and of an encoded one */
     size_t batch;                       /* pairs in one call of add, at most */
     size_t scratch_bytes;               /* for add */
-    double add_ns;                      /* about what an addition costs, to choose the window */
+    double add_ns;                      /* about what an addition costs in a batch, to plan the work */
+    double sum_ns;                      /* the same in Jacobian coordinates */
 
     /* Convert n bases; a base that is the identity becomes zero bytes. */
     void (*load)(void *out, const void *const *affine, size_t n);
@@ -59,6 +63,12 @@ extern const msm_kernel msm_g1_ifma, msm_g2_ifma; /* only where cpu_best() is CP
 /* The kernel for the selected code variant (field.isa). */
 const msm_kernel *msm_kernel_g1(void);
 const msm_kernel *msm_kernel_g2(void);
+
+/* Fetch a cache line. The empty assembly keeps the compiler from dropping loops of nothing but prefetches. */
+static inline void msm_fetch(const void *line) {
+    __builtin_prefetch(line);
+    __asm__ volatile("");
+}
 
 bool msm_point_is_identity(const msm_kernel *k, const void *point);
 

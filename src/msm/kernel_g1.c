@@ -9,7 +9,8 @@
 #define COORD_ONE     FP_ONE
 #define SUM           in_g1
 #define ENCODED_BYTES G1_UNCOMPRESSED
-#define ADD_NS        350
+#define ADD_NS        260
+#define SUM_NS        900
 #define KERNEL        msm_g1_scalar
 #define P(name)       g1_##name
 #define F(name)       fp_##name

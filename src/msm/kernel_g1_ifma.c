@@ -12,7 +12,8 @@
 #define SUM           in_g1
 #define ENCODED_BYTES G1_UNCOMPRESSED
 #define BATCH         512u
-#define ADD_NS        85
+#define ADD_NS        70
+#define SUM_NS        900
 #define KERNEL        msm_g1_ifma
 #define SCALAR_KERNEL msm_g1_scalar
 #define P(name)       g1_##name

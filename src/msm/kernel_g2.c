@@ -9,7 +9,8 @@
 #define COORD_ONE     FP2_ONE
 #define SUM           in_g2
 #define ENCODED_BYTES G2_UNCOMPRESSED
-#define ADD_NS        1100
+#define ADD_NS        700
+#define SUM_NS        2800
 #define KERNEL        msm_g2_scalar
 #define P(name)       g2_##name
 #define F(name)       fp2_##name

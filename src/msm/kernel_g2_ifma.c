@@ -13,7 +13,8 @@
 #define SUM           in_g2
 #define ENCODED_BYTES G2_UNCOMPRESSED
 #define BATCH         256u
-#define ADD_NS        250
+#define ADD_NS        215
+#define SUM_NS        2800
 #define KERNEL        msm_g2_ifma
 #define SCALAR_KERNEL msm_g2_scalar
 #define P(name)       g2_##name

@@ -2,8 +2,8 @@
  * The body of kernel_g1_ifma.c and kernel_g2_ifma.c: eight additions at a time.
  *
  * The including file defines AFFINE, COORD (the single coordinate field), COMPONENTS (of a coordinate, over
- * Fp), COORD_ONE, SUM, ENCODED_BYTES, BATCH, ADD_NS, KERNEL, P(name), F(name), MUL and SQR (over ELEMENT, a
- * struct with COMPONENTS fp8 in c) and SCALAR_KERNEL.
+ * Fp), COORD_ONE, SUM, ENCODED_BYTES, BATCH, ADD_NS, SUM_NS, KERNEL, P(name), F(name), MUL and SQR (over
+ * ELEMENT, a struct with COMPONENTS fp8 in c) and SCALAR_KERNEL.
  *
  * Form of a point: every component of x and y has eight limbs of 52 bits; x is tight as in field/fp8.h, y at
  * most 2p. x is stored as the plain integer and y as y 2^-208: read in Montgomery form with radix 2^416 that
@@ -25,9 +25,6 @@ typedef struct scratch {
     COORD single[2 * MSM_SCALAR_BATCH];
 } scratch;
 
-#ifndef FETCH_LOCALITY
-#define FETCH_LOCALITY 3
-#endif
 #define NOINLINE __attribute__((noinline))
 #define GROUP    2u
 
@@ -214,18 +211,16 @@ static NOINLINE void square_loose(ELEMENT *out, const ELEMENT *a) {
 
 /* Fetch x (0) or y (1) of a row of pairs. */
 static inline void fetch_first(const msm_pair *row, size_t coordinate) {
-    if (row)
-        for (int k = 0; k < 8; k++)
-            for (size_t c = 0; c < COMPONENTS; c++)
-                __builtin_prefetch((const char *)row[k].a + 64 * (COMPONENTS * coordinate + c), 0,
-                                   FETCH_LOCALITY);
+    if (!row) return;
+    for (int k = 0; k < 8; k++)
+        for (size_t c = 0; c < COMPONENTS; c++)
+            msm_fetch((const uint64_t *)row[k].a + 8 * (COMPONENTS * coordinate + c));
 }
 static inline void fetch_second(const msm_pair *row, size_t coordinate) {
-    if (row)
-        for (int k = 0; k < 8; k++)
-            for (size_t c = 0; c < COMPONENTS; c++)
-                __builtin_prefetch((const char *)second_point(&row[k]) + 64 * (COMPONENTS * coordinate + c),
-                                   0, FETCH_LOCALITY);
+    if (!row) return;
+    for (int k = 0; k < 8; k++)
+        for (size_t c = 0; c < COMPONENTS; c++)
+            msm_fetch(second_point(&row[k]) + 8 * (COMPONENTS * coordinate + c));
 }
 
 /* Second pass, over the rows from the last to the first; *inverse is 1 / prefix[n_rows]. */
@@ -548,6 +543,7 @@ const msm_kernel KERNEL = {
     .batch = BATCH,
     .scratch_bytes = sizeof(scratch),
     .add_ns = ADD_NS,
+    .sum_ns = SUM_NS,
     .load = load,
     .decode = decode,
     .explain = explain,

@@ -2,7 +2,7 @@
  * The body of kernel_g1.c and kernel_g2.c: the kernel over single field elements, one point after the other.
  *
  * The including file defines AFFINE, COORD, COORD_ONE, COORD_ZERO, SUM (the member of msm_sum),
- * ENCODED_BYTES, ADD_NS, KERNEL (the name of the table), P(name) and F(name).
+ * ENCODED_BYTES, ADD_NS, SUM_NS, KERNEL (the name of the table), P(name) and F(name).
  *
  * A batch is inverted by Montgomery's trick: prefix products of all denominators, one inversion, then
  * backwards. Equal operands are doubled in the same batch (denominator 2y instead of the difference of the
@@ -50,8 +50,8 @@ static void slope(COORD *out, const msm_pair *pair, const COORD *inverse) {
 
 /* The second point of a pair is read from memory in order: the processor foresees that. */
 static void fetch(const msm_pair *pair) {
-    __builtin_prefetch(pair->a);
-    __builtin_prefetch((const char *)pair->a + sizeof(AFFINE) / 2);
+    msm_fetch(pair->a);
+    msm_fetch((const char *)pair->a + sizeof(AFFINE) / 2);
 }
 
 static bool add(const msm_pair *pairs, size_t n, void *scratch, const msm_pair *next, size_t n_next) {
@@ -121,6 +121,7 @@ const msm_kernel KERNEL = {
     .batch = MSM_SCALAR_BATCH,
     .scratch_bytes = 2 * MSM_SCALAR_BATCH * sizeof(COORD),
     .add_ns = ADD_NS,
+    .sum_ns = SUM_NS,
     .load = load,
     .decode = decode,
     .explain = explain,

@@ -20,11 +20,11 @@
 #include "msm/reduce.h"
 #include "msm/terms.h"
 
+#define MIN_BITS     3u
 #define MAX_BITS     17u
-#define MIN_CHUNK    ((size_t)1 << 16)
-#define GROUP_CHUNK  ((size_t)1 << 18) /* points of a chunk for every group */
+#define MIN_CHUNK    ((size_t)1 << 15)
+#define GROUP_CHUNK  ((size_t)1 << 17) /* points of a chunk for every group */
 #define CHUNK_BLOCKS ((size_t)1 << 12) /* blocks of a chunk at most, so that progress is seen */
-#define INVERSION_NS 3000.0            /* of a batch */
 #define DIGIT_NS     4.0               /* to extract a digit and find its bucket */
 
 struct msm_lender {
@@ -76,23 +76,22 @@ static size_t choose_groups(size_t windows, unsigned threads, size_t terms) {
     return groups;
 }
 
-static double plan_cost(const plan *p, const msm_kernel *k, unsigned threads, size_t terms) {
-    double buckets = (double)p->table.buckets, windows = (double)p->table.windows,
-           groups = (double)p->table.groups, points = (double)terms / groups;
+static double plan_ns(const plan *p, unsigned threads, size_t terms) {
+    const msm_table *t = &p->table;
+    double buckets = (double)t->buckets, points = (double)terms / (double)t->groups;
     double batch = buckets < points ? buckets : points;
-    if (batch > (double)k->batch) batch = (double)k->batch;
-    double add_ns = k->add_ns + INVERSION_NS / batch;
-    size_t cells = p->table.groups * p->table.windows;
+    if (batch > (double)t->kernel->batch) batch = (double)t->kernel->batch;
+    size_t cells = t->groups * t->windows;
     double rounds = (double)((cells + threads - 1) / threads);
-    double fill = rounds * (points * (add_ns + DIGIT_NS) + 2 * INVERSION_NS);
-    double reduce = (groups + 1) * windows * buckets * add_ns / threads;
-    return fill + reduce;
+    double per_point = t->kernel->add_ns + MSM_INVERSION_NS / batch + DIGIT_NS;
+    return rounds * (points * per_point + 2 * MSM_INVERSION_NS) + msm_reduce_ns(t, p->segments, threads);
 }
 
 static void plan_set(plan *p, const msm_kernel *k, unsigned bits, unsigned threads, size_t terms) {
     msm_digits_init(&p->digits, bits);
     p->table = (msm_table){.kernel = k, .windows = p->digits.windows, .buckets = (size_t)1 << (bits - 1)};
     p->table.groups = choose_groups(p->table.windows, threads, terms);
+    p->segments = msm_reduce_segments(&p->table, threads);
 }
 
 static size_t occupied_bytes(const msm_table *t) {
@@ -123,10 +122,10 @@ static void plan_sizes(plan *p, unsigned threads, size_t terms, size_t group_chu
 /* The fastest plan, then, while it does not fit the memory left, a smaller one. */
 static void plan_choose(plan *best, const msm_kernel *k, unsigned threads, size_t terms) {
     plan p;
-    plan_set(best, k, 2, threads, terms);
-    for (unsigned bits = 3; bits <= MAX_BITS; bits++) {
+    plan_set(best, k, MIN_BITS, threads, terms);
+    for (unsigned bits = MIN_BITS + 1; bits <= MAX_BITS; bits++) {
         plan_set(&p, k, bits, threads, terms);
-        if (plan_cost(&p, k, threads, terms) < plan_cost(best, k, threads, terms)) *best = p;
+        if (plan_ns(&p, threads, terms) < plan_ns(best, threads, terms)) *best = p;
     }
     size_t group_chunk = GROUP_CHUNK;
     uint64_t budget = mem_budget(), used = mem_in_use(), left = used < budget ? budget - used : 0;

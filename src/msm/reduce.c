@@ -13,10 +13,26 @@ msm_buckets msm_table_window(const msm_table *t, size_t group, size_t window) {
     return (msm_buckets){t->points + set * t->buckets * t->kernel->point_bytes, t->occupied + set * words};
 }
 
+/* Tasks of at most a batch of lanes, the same number for every thread. */
+static size_t task_count(const msm_kernel *k, size_t n_lanes, size_t threads) {
+    size_t share = k->batch * threads;
+    return threads * ((n_lanes + share - 1) / share);
+}
+
+double msm_reduce_ns(const msm_table *t, size_t segments, unsigned threads) {
+    const msm_kernel *k = t->kernel;
+    size_t lanes = segments * t->windows, tasks = task_count(k, lanes, threads);
+    double per_task = (double)((lanes + tasks - 1) / tasks), rounds = (double)(tasks / threads);
+    double steps = (double)(t->buckets / segments * (t->groups + 1));
+    double last = (double)((t->windows + threads - 1) / threads) * (double)segments * 2 * k->sum_ns;
+    return rounds * steps * (per_task * k->add_ns + MSM_INVERSION_NS) + last;
+}
+
 size_t msm_reduce_segments(const msm_table *t, unsigned threads) {
-    size_t segments = 1;
-    while (segments * t->windows < t->kernel->batch * threads && segments * 8 <= t->buckets) segments *= 2;
-    return segments;
+    size_t best = 1;
+    for (size_t segments = 2; segments <= t->buckets; segments *= 2)
+        if (msm_reduce_ns(t, segments, threads) < msm_reduce_ns(t, best, threads)) best = segments;
+    return best;
 }
 
 /* A lane is one segment of one window. */
@@ -74,8 +90,7 @@ static void sum_segments(void *ctx, size_t begin, size_t end) {
                     size_t bucket = lane % l->segments * l->length + at;
                     const uint8_t *point = set.points + bucket * size;
                     if (at > 0)
-                        for (size_t line = 0; line < size; line += 64)
-                            __builtin_prefetch(point - size + line);
+                        for (size_t line = 0; line < size; line += 64) msm_fetch(point - size + line);
                     if (set.occupied[bucket / 64] >> (bucket % 64) & 1)
                         queue(w, l->running, l->has_running, lane, point, &n_pairs);
                 }
@@ -120,9 +135,7 @@ void msm_reduce(msm_sum *out, const msm_table *t, unsigned bits, size_t segments
     l.has_running = l.sum + n * k->point_bytes;
     l.has_sum = l.has_running + round_up(n);
     l.window_sums = (msm_sum *)(void *)(l.has_sum + round_up(n));
-    /* Tasks of at most a batch of lanes, the same number for every thread. */
-    size_t threads = pool_threads(p), share = k->batch * threads;
-    l.tasks = threads * ((n + share - 1) / share);
+    l.tasks = task_count(k, n, pool_threads(p));
     pool_for(p, l.tasks, 1, sum_segments, &l);
     pool_for(p, t->windows, 1, sum_windows, &l);
 

@@ -18,6 +18,8 @@ msm_buckets msm_table_window(const msm_table *t, size_t group, size_t window);
 /* The work of summing up a window is cut into segments of neighbouring buckets, which advance in step so that
  * their additions share inversions. The number of segments a window, a power of two. */
 size_t msm_reduce_segments(const msm_table *t, unsigned threads);
+/* About how long msm_reduce takes with so many. */
+double msm_reduce_ns(const msm_table *t, size_t segments, unsigned threads);
 /* Bytes of scratch: zeroed, aligned to 64. */
 size_t msm_reduce_bytes(const msm_table *t, size_t segments);
 
