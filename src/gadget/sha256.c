@@ -6,19 +6,7 @@
 
 #include "gadget/multipack.h"
 #include "gadget/sha256_witness.h"
-
-static const uint32_t round_constants[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-static const uint32_t initial_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+#include "hash/sha256_constants.h"
 
 /* out = (x >>> p) xor (x >>> q) xor (x >>> r), or >> r when shift is set. */
 static void sigma(cs *system, uint32 *out, const uint32 *x, unsigned p, unsigned q, unsigned r, bool shift) {
@@ -69,7 +57,7 @@ static void compress_round(cs *system, multieq *m, history *h, deferred *d, cons
     if (i > 0) uint32_addmany(m, a, d->a, A_OPERANDS); /* the last use of the round before */
     d->s1 = s1;
     d->ch = ch;
-    uint32_constant(&d->k, round_constants[i]);
+    uint32_constant(&d->k, SHA256_ROUND_CONSTANTS[i]);
     sigma(system, &d->s0, a, 2, 13, 22, false);
     uint32_maj(system, &d->maj, a, a - 1, a - 2);
     const uint32 *const t1[5] = {e - 3, &d->s1, &d->ch, &d->k, w};
@@ -137,7 +125,7 @@ static boolean message_bit(const boolean *bits, size_t n, size_t blocks, size_t 
 void sha256_circuit(cs *system, boolean out[256], const boolean *bits, size_t n) {
     size_t blocks = (n + 1 + 64 + 511) / 512;
     uint32 words[STATE_WORDS + BLOCK_WORDS], state[STATE_WORDS];
-    for (unsigned k = 0; k < STATE_WORDS; k++) uint32_constant(&state[k], initial_state[k]);
+    for (unsigned k = 0; k < STATE_WORDS; k++) uint32_constant(&state[k], SHA256_INITIAL_STATE[k]);
     for (size_t b = 0; b < blocks; b++) {
         memcpy(words, state, sizeof state);
         for (size_t i = 0; i < 32 * BLOCK_WORDS; i++)
