@@ -163,7 +163,8 @@ static void compact(void **unused) {
         for (unsigned i = 0; i < 64; i++) {
             assert_true(expand_rows(&w, EXPAND_PRODUCTS, row + i, 1, &one[0], &one[1], &one[2], false));
             for (unsigned k = 0; k < 3; k++) {
-                unsigned code = (planes[2 * k] >> i & 1) | (planes[2 * k + 1] >> i & 1) << 1;
+                unsigned code = (unsigned)(planes[2 * k] >> i & 1) | (unsigned)(planes[2 * k + 1] >> i & 1)
+                                                                         << 1;
                 if (full >> i & 1)
                     assert_int_equal(code, 0);
                 else
