@@ -60,7 +60,7 @@ r1cs_var cs_alloc_input(cs *system, const fr *value) {
 
 void cs_enforce(cs *system, const lc *a, const lc *b, const lc *c) {
     if (cs_failed(system)) return;
-    if (lc_failed(a) | lc_failed(b) | lc_failed(c)) {
+    if (lc_failed(a) || lc_failed(b) || lc_failed(c)) {
         cs_fail(system, CUZK_ERR_RESOURCES, "out of memory for a linear combination");
         return;
     }
