@@ -100,7 +100,8 @@ bool rows_append(sparse_rows *r, coefficients *c, const lc *a, const lc *b, cons
         !reserve((void **)&r->ends, &r->row_capacity, 3 * ((size_t)r->n + 1), sizeof *r->ends))
         return false;
     for (unsigned s = 0; s < 3; s++) {
-        for (const lc_term *t = sides[s]->terms, *end = t + sides[s]->n; t < end; t++) {
+        for (uint32_t i = 0; i < sides[s]->n; i++) {
+            const lc_term *t = &sides[s]->terms[i];
             row_term *out = &r->terms[r->n_terms++];
             out->var = t->var;
             if (fr_is_one(&t->coeff))

@@ -58,7 +58,7 @@ typedef struct row_side {
 static inline row_side rows_side(const sparse_rows *r, uint32_t row, unsigned side) {
     size_t i = (size_t)3 * row + side;
     uint32_t begin = i ? r->ends[i - 1] : 0;
-    return (row_side){r->terms + begin, r->ends[i] - begin};
+    return (row_side){r->terms ? r->terms + begin : NULL, r->ends[i] - begin};
 }
 
 /* Is side s of the row this linear combination? */
