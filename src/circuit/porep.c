@@ -123,7 +123,7 @@ static void inputize(cs *system, const char *name, const num *a) {
 
 /* 256 bits of a number in the order in which SHA-256 reads them. */
 static void sha_bits(cs *system, boolean out[LABEL_BITS], const num *a) {
-    boolean bits[FR_BITS];
+    boolean bits[FR_BITS] = {{0}}; /* a system that failed leaves them alone */
     num_to_bits_le(system, bits, a);
     reverse_bit_numbering(out, bits, FR_BITS);
 }

@@ -18,8 +18,10 @@ static inline bool boolean_is_constant(boolean a) {
     return a.form == BOOLEAN_CONSTANT;
 }
 static inline boolean boolean_not(boolean a) {
-    static const uint8_t opposite[] = {BOOLEAN_CONSTANT, BOOLEAN_NOT, BOOLEAN_IS};
-    return (boolean){a.var, opposite[a.form], !a.value};
+    uint8_t opposite = a.form == BOOLEAN_IS    ? BOOLEAN_NOT
+                       : a.form == BOOLEAN_NOT ? BOOLEAN_IS
+                                               : BOOLEAN_CONSTANT;
+    return (boolean){a.var, opposite, !a.value};
 }
 
 /* l += a, l -= a. */

@@ -154,7 +154,7 @@ num sha256_circuit_to_num(cs *system, const boolean *bits, size_t n) {
 }
 
 num sha256_tree_node(cs *system, const num *children, unsigned n) {
-    boolean bits[8 * 256], field_bits[FR_BITS];
+    boolean bits[8 * 256], field_bits[FR_BITS] = {{0}};
     for (unsigned k = 0; k < n; k++) {
         cs_enter(system, "%u_num_into_bits", k);
         num_to_bits_le(system, field_bits, &children[k]);

@@ -26,8 +26,8 @@ static num number(cs *system, uint64_t value) {
 
 static void circuit_body(const void *ctx, cs *system) {
     (void)ctx;
-    boolean bits[FR_BITS], unused[FR_BITS];
-    num first = number(system, 12345), all[4];
+    boolean bits[FR_BITS] = {{0}}, unused[FR_BITS] = {{0}}; /* a system that failed leaves them alone */
+    num first = number(system, 12345), all[4] = {{0}};
     num_inputize(system, &first);
     num_to_bits_le(system, bits, &first);
     num siblings[3] = {number(system, 1), number(system, 77), number(system, 5)};
