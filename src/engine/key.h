@@ -1,0 +1,41 @@
+/*
+ * One circuit's key: its parameter file and verifying key, opened and checked, and the circuit's matrices
+ * once somebody needs them.
+ */
+#ifndef CUZK_ENGINE_KEY_H
+#define CUZK_ENGINE_KEY_H
+
+#include <pthread.h>
+
+#include "circuit/catalog.h"
+#include "groth16/srs.h"
+#include "r1cs/matrices.h"
+
+typedef struct key {
+    const catalog_entry *circuit;
+    bool can_prove; /* srs is open */
+    srs srs;
+    verifying_key vk;
+    verifier *verifier;
+    pthread_mutex_t mutex; /* guards matrices */
+    matrices *matrices;    /* NULL until key_matrices */
+} key;
+
+/* The counts a circuit's parameter file must have. */
+srs_shape key_srs_shape(const catalog_entry *entry);
+
+/* Paths of a circuit's files. CUZK_ERR_USAGE for an unknown circuit. */
+cuzk_code key_paths(const catalog_entry **entry, char params[1024], char vk[1024], const char *circuit,
+                    const char *directory, cuzk_error *err);
+
+/* Open the files of `circuit` in `directory` (NULL: FIL_PROOFS_PARAMETER_CACHE, else the usual place);
+ * without can_prove the verifying key alone. CUZK_ERR_PARAMS: missing, damaged or of another circuit. */
+cuzk_code key_open(key **out, const char *circuit, const char *directory, bool can_prove, cuzk_error *err);
+void key_close(key *k);
+
+/* The circuit's matrices, made when first asked for; others who ask meanwhile wait. `circuit` and `parts` are
+ * those of any job of it. They live as long as the key. Progress phase "matrices". */
+cuzk_code key_matrices(const matrices **out, const key *k, const r1cs_circuit *circuit,
+                       const r1cs_parts *parts, const cuzk_progress *progress, cuzk_error *err);
+
+#endif
