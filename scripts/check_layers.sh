@@ -4,10 +4,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-order="base field curve ntt msm hash r1cs gadget filecoin circuit groth16 engine api server cli"
+order="base field curve ntt msm hash r1cs gadget filecoin circuit groth16 engine api rpc server cli"
 # Beyond the order: who knows nothing of whom.
 forbidden="gadget:filecoin filecoin:r1cs filecoin:gadget groth16:filecoin groth16:circuit groth16:gadget
-hash:curve hash:ntt hash:msm r1cs:curve r1cs:ntt r1cs:msm filecoin:curve filecoin:ntt filecoin:msm"
+hash:curve hash:ntt hash:msm r1cs:curve r1cs:ntt r1cs:msm filecoin:curve filecoin:ntt filecoin:msm
+rpc:field rpc:curve rpc:ntt rpc:msm rpc:hash rpc:r1cs rpc:gadget rpc:filecoin rpc:circuit rpc:groth16 rpc:engine
+rpc:api"
 
 bad=0
 position() {
