@@ -39,10 +39,10 @@ fuzz:
 	scripts/fuzz.sh $(or $(SECONDS),60)
 
 format:
-	clang-format-14 -i $$(git ls-files '*.c' '*.h')
+	clang-format-14 -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
 format-check:
-	clang-format-14 --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	clang-format-14 --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cpp')
 
 install: all
 	cmake --install $(BUILD)

@@ -3,7 +3,8 @@
 # the product and its tests (clang for fuzzing, clang-format).
 set -eu
 
-packages="gcc make cmake pkg-config libssl-dev libyajl-dev libtomcrypt-dev libnghttp2-dev libcmocka-dev libzstd-dev"
+packages="gcc g++ make cmake pkg-config libssl-dev libyajl-dev libtomcrypt-dev libnghttp2-dev libtomlplusplus-dev
+libcmocka-dev libzstd-dev"
 if [ "${1:-}" = "--dev" ]; then
     packages="$packages clang-14 clang-format-14 llvm-14 python3"
 elif [ $# -gt 0 ]; then
