@@ -23,7 +23,7 @@ const char *stage_name(stage_kind stage); /* "check", "synthesis", "prove", "ver
 typedef struct backend_plan {
     const char *circuit; /* of the catalogue */
     uint32_t partitions;
-    uint64_t task_bytes;        /* the parsed task, until its last partition is synthesized */
+    uint64_t task_bytes;        /* the parsed task, until the job ends */
     uint64_t witness_bytes;     /* a synthesized partition, until it is proved */
     uint64_t synthesis_bytes;   /* scratch besides */
     uint64_t prove_bytes;       /* vectors and scratch of a partition being proved */
@@ -46,8 +46,6 @@ typedef struct engine_backend {
     cuzk_code (*synthesize)(void **witness, void *task, uint32_t partition, const backend_stage *s,
                             cuzk_error *err);
     void (*free_witness)(void *witness);
-    /* What synthesis needs of the task is no longer needed: free it. verify will still be called. */
-    void (*synthesized)(void *task);
     /* Prove n synthesized partitions of one circuit, of any tasks: out[i] is 192 bytes, codes[i] and errs[i]
      * the outcome of each. CUZK_ERR_INTERNAL: a self-check failed. Frees the witnesses' memory early if it
      * can. */

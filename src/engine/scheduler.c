@@ -1,0 +1,673 @@
+#include "engine/scheduler.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS       4    /* levels within a priority */
+#define CHECK_AHEAD 2u   /* jobs being checked, or checked with partitions left to synthesize */
+#define MAX_AHEAD   256u /* partitions */
+
+struct scheduler {
+    sched_config config;
+    sched_ended_fn ended;
+    void *ctx;
+    sched_job *first_job, *last_job;
+    sched_task *first_task, *last_task;
+    uint32_t jobs;
+    uint64_t next_seq;
+    uint64_t reserved; /* by jobs, waiting witnesses and tasks */
+    uint64_t held;     /* of these, by jobs and waiting witnesses: what does not end by itself */
+    uint64_t external;
+    uint64_t lacking;
+    uint32_t last_circuit; /* proved last */
+    bool any_proved;
+    double flush_at;               /* when a waiting batch goes as it is; HUGE_VAL: none waits */
+    double served[JOB_PRIORITIES]; /* when something of a job of that priority last ran */
+    sched_job *turn;               /* the job raised by ageing, or NULL */
+    double turn_since;             /* since when it starved */
+};
+
+#define TURN_CRITICAL 6.0 /* times `ageing`: a turn then counts as CRITICAL */
+
+/* --- life -------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+void scheduler_configure(scheduler *s, const sched_config *config) {
+    s->config = *config;
+    s->config.lookahead = clamp(config->lookahead, 1, MAX_AHEAD);
+    s->config.max_batch = clamp(config->max_batch, 1, SCHED_MAX_BATCH);
+    if (s->config.max_queue == 0) s->config.max_queue = 1;
+    if (s->config.lookahead < s->config.max_batch) s->config.lookahead = s->config.max_batch;
+}
+
+cuzk_code scheduler_create(scheduler **out, const sched_config *config, sched_ended_fn ended, void *ctx,
+                           cuzk_error *err) {
+    scheduler *s = calloc(1, sizeof *s);
+    *out = s;
+    if (!s) return error_no_memory(err, sizeof *s, "the scheduler");
+    s->ended = ended;
+    s->ctx = ctx;
+    s->flush_at = HUGE_VAL;
+    scheduler_configure(s, config);
+    return CUZK_OK;
+}
+
+static void free_job(sched_job *job) {
+    free(job->partition);
+    free(job);
+}
+
+void scheduler_destroy(scheduler *s) {
+    if (!s) return;
+    while (s->first_task) {
+        sched_task *task = s->first_task;
+        s->first_task = task->next;
+        free(task);
+    }
+    while (s->first_job) {
+        sched_job *job = s->first_job;
+        s->first_job = job->next;
+        free_job(job);
+    }
+    free(s);
+}
+
+/* --- priorities -------------------------------------------------------------------------------------------
+ */
+
+static void end_turn(scheduler *s, sched_job *job) {
+    if (s->turn != job) return;
+    s->turn = NULL;
+    job->effective = job->priority;
+}
+
+/* The first job of the priority of which, and of those below, nothing has run for the longest time; *since
+ * receives since when. NULL: none waits. */
+static sched_job *longest_starving(const scheduler *s, double *since) {
+    sched_job *first[JOB_PRIORITIES] = {NULL}, *longest = NULL;
+    bool runs[JOB_PRIORITIES] = {false};
+    for (sched_job *job = s->first_job; job; job = job->next) {
+        if (!first[job->priority] && !job_state_is_final(job->state)) first[job->priority] = job;
+        runs[job->priority] |= job->unpaused > 0;
+    }
+    double served = 0;
+    for (unsigned p = JOB_LOW; p < JOB_CRITICAL && !runs[p]; p++) {
+        if (s->served[p] > served) served = s->served[p];
+        if (!first[p]) continue;
+        double waits_since = first[p]->accepted > served ? first[p]->accepted : served;
+        if (longest && waits_since >= *since) continue;
+        longest = first[p];
+        *since = waits_since;
+    }
+    return longest;
+}
+
+static void give_turns(scheduler *s, double now) {
+    if (s->config.ageing <= 0) {
+        if (s->turn) end_turn(s, s->turn);
+        return;
+    }
+    if (!s->turn) {
+        double since;
+        sched_job *starving = longest_starving(s, &since);
+        if (!starving || now < since + s->config.ageing) return;
+        s->turn = starving;
+        s->turn_since = since;
+    }
+    bool long_ago = now >= s->turn_since + TURN_CRITICAL * s->config.ageing;
+    job_priority raised = long_ago ? JOB_CRITICAL : JOB_HIGH;
+    s->turn->effective = raised > s->turn->priority ? raised : s->turn->priority;
+}
+
+/* Within a priority: verification frees a whole job, proving is what everything waits for, the rest fills the
+ * gaps. */
+static int rank(stage_kind stage) {
+    return stage == STAGE_VERIFY ? 2 : stage == STAGE_PROVE ? 1 : 0;
+}
+
+uint32_t scheduler_position(const scheduler *s, job_priority priority) {
+    uint32_t before = 0;
+    for (const sched_job *job = s->first_job; job; job = job->next) before += job->effective >= priority;
+    return before;
+}
+
+/* --- memory -----------------------------------------------------------------------------------------------
+ */
+
+static uint64_t add_sizes(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* What a job needs beside what it holds, to get a partition through. */
+static uint64_t passage_bytes(const backend_plan *p) {
+    return add_sizes(p->witness_bytes, add_sizes(p->synthesis_bytes, p->prove_bytes));
+}
+
+static uint64_t largest_passage(const scheduler *s) {
+    uint64_t most = 0;
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        uint64_t bytes = passage_bytes(&job->plan);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static uint64_t usable(const scheduler *s) {
+    return s->config.budget > s->external ? s->config.budget - s->external : 0;
+}
+
+/* May `bytes` be reserved now? */
+static bool fits(scheduler *s, uint64_t bytes) {
+    uint64_t total = add_sizes(s->reserved, bytes), limit = usable(s);
+    if (total <= limit) return true;
+    uint64_t lack = total - limit;
+    if (s->lacking == 0 || lack < s->lacking) s->lacking = lack;
+    return false;
+}
+
+static uint64_t mebibytes(uint64_t bytes) {
+    return bytes / (1u << 20) + (bytes % (1u << 20) != 0);
+}
+
+static cuzk_code admit(const scheduler *s, const backend_plan *plan, bool *can_retry, cuzk_error *err) {
+    uint64_t passage = passage_bytes(plan), need = add_sizes(plan->task_bytes, passage);
+    *can_retry = false;
+    if (need > s->config.budget)
+        return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
+                         "a job of %s needs %" PRIu64 " MiB of memory, the budget is %" PRIu64 " MiB",
+                         plan->circuit, mebibytes(need), s->config.budget >> 20);
+    *can_retry = true;
+    if (s->jobs >= s->config.max_queue)
+        return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
+                         "the queue is full: %" PRIu32 " unfinished jobs", s->jobs);
+    uint64_t largest = largest_passage(s);
+    if (passage > largest) largest = passage;
+    if (add_sizes(add_sizes(s->held, plan->task_bytes), largest) > usable(s))
+        return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
+                         "waiting jobs hold %" PRIu64 " MiB, of a budget of %" PRIu64
+                         " MiB; a job of %s needs "
+                         "%" PRIu64 " MiB",
+                         mebibytes(s->held), s->config.budget >> 20, plan->circuit, mebibytes(need));
+    return CUZK_OK;
+}
+
+/* --- jobs -------------------------------------------------------------------------------------------------
+ */
+
+cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sched_job *job_in,
+                           bool *can_retry, cuzk_error *err) {
+    *out = NULL;
+    TRY(admit(s, &job_in->plan, can_retry, err));
+    sched_job *job = calloc(1, sizeof *job);
+    sched_partition *partitions = calloc(job_in->plan.partitions, sizeof *partitions);
+    if (!job || !partitions) {
+        free(job);
+        free(partitions);
+        return error_no_memory(err, sizeof *job + job_in->plan.partitions * sizeof *partitions, "a job");
+    }
+    *job = (sched_job){.priority = job_in->priority,
+                       .effective = job_in->priority,
+                       .plan = job_in->plan,
+                       .circuit = job_in->circuit,
+                       .deadline = job_in->deadline,
+                       .user = job_in->user,
+                       .partition = partitions,
+                       .accepted = now,
+                       .served = now,
+                       .started = -1,
+                       .state = JOB_QUEUED,
+                       .seq = s->next_seq++,
+                       .previous = s->last_job};
+    *(s->last_job ? &s->last_job->next : &s->first_job) = job;
+    s->last_job = job;
+    s->jobs++;
+    s->held += job->plan.task_bytes;
+    s->reserved += job->plan.task_bytes;
+    *out = job;
+    return CUZK_OK;
+}
+
+/* A witness that waited is gone. */
+static void drop_witness(scheduler *s, sched_job *job, sched_partition *p) {
+    s->held -= job->plan.witness_bytes;
+    s->reserved -= job->plan.witness_bytes;
+    p->state = SCHED_PENDING;
+    job->synthesized--;
+}
+
+static void finish_if_idle(scheduler *s, double now, sched_job *job) {
+    if (!job_state_is_final(job->state) || job->tasks > 0) return;
+    for (uint32_t k = 0; k < job->plan.partitions; k++)
+        if (job->partition[k].state == SCHED_SYNTHESIZED) drop_witness(s, job, &job->partition[k]);
+    s->held -= job->plan.task_bytes;
+    s->reserved -= job->plan.task_bytes;
+    s->jobs--;
+    *(job->previous ? &job->previous->next : &s->first_job) = job->next;
+    *(job->next ? &job->next->previous : &s->last_job) = job->previous;
+    end_turn(s, job);
+    s->ended(s->ctx, job, now);
+    free_job(job);
+}
+
+/* A task whose jobs have all ended is of no use. */
+static void cancel_orphans(scheduler *s) {
+    for (sched_task *task = s->first_task; task; task = task->next) {
+        bool wanted = false;
+        for (uint32_t i = 0; i < task->n; i++) wanted |= !job_state_is_final(task->item[i].job->state);
+        task->cancelled = !wanted;
+    }
+}
+
+void scheduler_end(scheduler *s, double now, sched_job *job, job_state state) {
+    if (!job_state_is_final(job->state)) job->state = state;
+    cancel_orphans(s);
+    finish_if_idle(s, now, job);
+}
+
+/* --- choosing ---------------------------------------------------------------------------------------------
+ */
+
+/* How much runs and waits for jobs of at least a priority. */
+typedef struct load {
+    uint32_t checking, checked;   /* jobs: being checked; checked with partitions to synthesize */
+    uint32_t ahead, synthesizing; /* partitions: synthesized or in synthesis; in synthesis */
+    uint32_t proving;
+} load;
+
+static void count_load(load out[JOB_PRIORITIES], const scheduler *s) {
+    memset(out, 0, JOB_PRIORITIES * sizeof *out);
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        load *l = &out[job->effective];
+        uint32_t begun = job->synthesizing + job->synthesized + job->proving + job->proved;
+        l->checking += job->checking;
+        l->checked += job->checked && begun < job->plan.partitions;
+        l->ahead += job->synthesizing + job->synthesized;
+        l->synthesizing += job->synthesizing;
+        l->proving += job->proving > 0;
+    }
+    for (unsigned p = JOB_CRITICAL; p-- > 0;) {
+        out[p].checking += out[p + 1].checking;
+        out[p].checked += out[p + 1].checked;
+        out[p].ahead += out[p + 1].ahead;
+        out[p].synthesizing += out[p + 1].synthesizing;
+        out[p].proving += out[p + 1].proving;
+    }
+}
+
+static bool may_start(const scheduler *s, stage_kind stage, const sched_job *job, const load *l) {
+    uint32_t begun = job->synthesizing + job->synthesized + job->proving + job->proved;
+    switch (stage) {
+    case STAGE_CHECK:
+        return !job->checked && !job->checking && l->checking + l->checked < CHECK_AHEAD;
+    case STAGE_SYNTHESIS:
+        return job->checked && begun < job->plan.partitions && l->ahead < s->config.lookahead;
+    case STAGE_PROVE:
+        return job->synthesized > 0 && l->proving == 0 && !job->awaits_batch;
+    case STAGE_VERIFY:
+        return job->proved == job->plan.partitions && !job->verifying;
+    }
+    return false;
+}
+
+/* Does `a` go before `b`? */
+static bool goes_before(const scheduler *s, const sched_job *a, const sched_job *b, double now) {
+    if (a->effective != b->effective) return a->effective > b->effective;
+    const sched_job *earlier = a->seq < b->seq ? a : b, *later = earlier == a ? b : a;
+    bool may_overtake =
+        s->config.group_by_circuit && s->any_proved && now - earlier->served < SCHED_GROUP_SECONDS;
+    if (may_overtake && earlier->circuit != s->last_circuit && later->circuit == s->last_circuit)
+        return later == a;
+    return earlier == a;
+}
+
+/* The first job in order of which the stage may start. */
+static sched_job *choose(const scheduler *s, double now, stage_kind stage, const load loads[JOB_PRIORITIES]) {
+    sched_job *best = NULL;
+    for (sched_job *job = s->first_job; job; job = job->next)
+        if (!job_state_is_final(job->state) && may_start(s, stage, job, &loads[job->effective]) &&
+            (!best || goes_before(s, job, best, now)))
+            best = job;
+    return best;
+}
+
+static uint32_t first_in_state(const sched_job *job, sched_partition_state state, uint32_t from) {
+    while (from < job->plan.partitions && job->partition[from].state != state) from++;
+    return from;
+}
+
+/* --- starting ---------------------------------------------------------------------------------------------
+ */
+
+static sched_task *start(scheduler *s, double now, stage_kind stage, const sched_item *items, uint32_t n,
+                         uint64_t bytes) {
+    sched_task *task = calloc(1, sizeof *task);
+    if (!task) return NULL;
+    *task = (sched_task){.stage = stage, .n = n, .bytes = bytes, .started = now, .previous = s->last_task};
+    task->effective = JOB_LOW;
+    *(s->last_task ? &s->last_task->next : &s->first_task) = task;
+    s->last_task = task;
+    s->reserved += bytes;
+    for (uint32_t i = 0; i < n; i++) {
+        sched_job *job = items[i].job;
+        job_priority p = job->effective;
+        if (p > task->effective) task->effective = p;
+        task->item[i] = items[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        sched_job *job = items[i].job;
+        job->tasks++;
+        job->unpaused++;
+        job->served = now;
+        if (job->state == JOB_QUEUED) {
+            job->state = JOB_RUNNING;
+            job->started = now;
+        }
+    }
+    task->level = (int)task->effective * RANKS + rank(stage);
+    return task;
+}
+
+static sched_task *start_check(scheduler *s, double now, sched_job *job) {
+    sched_task *task = start(s, now, STAGE_CHECK, &(sched_item){job, 0}, 1, 0);
+    if (task) job->checking = true;
+    return task;
+}
+
+static sched_task *start_verify(scheduler *s, double now, sched_job *job) {
+    sched_task *task = start(s, now, STAGE_VERIFY, &(sched_item){job, 0}, 1, 0);
+    if (task) job->verifying = true;
+    return task;
+}
+
+static sched_task *start_synthesis(scheduler *s, double now, sched_job *job, uint32_t ahead) {
+    uint64_t witness = job->plan.witness_bytes, bytes = witness + job->plan.synthesis_bytes;
+    if (!fits(s, bytes)) return NULL;
+    /* Ahead of the prover only as long as whatever comes next still gets through. */
+    if (ahead > 0 && add_sizes(s->held, add_sizes(witness, largest_passage(s))) > usable(s)) return NULL;
+    uint32_t k = first_in_state(job, SCHED_PENDING, 0);
+    sched_task *task = start(s, now, STAGE_SYNTHESIS, &(sched_item){job, k}, 1, bytes);
+    if (!task) return NULL;
+    job->partition[k].state = SCHED_SYNTHESIZING;
+    job->partition[k].task = task;
+    job->partition[k].attempts++;
+    job->synthesizing++;
+    return task;
+}
+
+/* Does a job of a higher priority wait or run? Then a batch waits no longer for company. */
+static bool more_urgent_exists(const scheduler *s, job_priority priority) {
+    for (const sched_job *job = s->first_job; job; job = job->next)
+        if (job->effective > priority) return true;
+    return false;
+}
+
+/* The partitions to prove together: those of `first`, then of other jobs of its circuit and priority, in
+ * order. */
+static uint32_t collect_batch(const scheduler *s, sched_job *first, sched_item items[SCHED_MAX_BATCH],
+                              double *oldest) {
+    job_priority priority = first->effective;
+    uint32_t n = 0;
+    *oldest = HUGE_VAL;
+    for (sched_job *job = first; job && n < s->config.max_batch;
+         job = job == first ? s->first_job : job->next) {
+        if (job == first && n > 0) continue;
+        if (job_state_is_final(job->state) || job->circuit != first->circuit || job->effective != priority)
+            continue;
+        for (uint32_t k = first_in_state(job, SCHED_SYNTHESIZED, 0);
+             k < job->plan.partitions && n < s->config.max_batch;
+             k = first_in_state(job, SCHED_SYNTHESIZED, k + 1)) {
+            items[n++] = (sched_item){job, k};
+            if (job->partition[k].ready < *oldest) *oldest = job->partition[k].ready;
+        }
+    }
+    return n;
+}
+
+/* NULL when memory is short, or when the batch waits for company (its jobs are then marked). */
+static sched_task *start_prove(scheduler *s, double now, sched_job *first) {
+    sched_item items[SCHED_MAX_BATCH];
+    double oldest;
+    uint32_t n = collect_batch(s, first, items, &oldest);
+    double flush_at = oldest + s->config.max_batch_wait;
+    if (n < s->config.max_batch && now < flush_at && first->effective < JOB_HIGH &&
+        !more_urgent_exists(s, first->effective)) {
+        if (flush_at < s->flush_at) s->flush_at = flush_at;
+        for (uint32_t i = 0; i < n; i++) items[i].job->awaits_batch = true;
+        return NULL;
+    }
+    const backend_plan *plan = &first->plan;
+    uint64_t bytes = plan->prove_bytes;
+    if (!fits(s, bytes)) return NULL;
+    uint32_t fit = 1;
+    while (fit < n && add_sizes(s->reserved, bytes + plan->prove_extra_bytes) <= usable(s)) {
+        bytes += plan->prove_extra_bytes;
+        fit++;
+    }
+    sched_task *task = start(s, now, STAGE_PROVE, items, fit, bytes);
+    if (!task) return NULL;
+    for (uint32_t i = 0; i < fit; i++) {
+        sched_job *job = items[i].job;
+        sched_partition *p = &job->partition[items[i].partition];
+        p->state = SCHED_PROVING;
+        p->task = task;
+        job->synthesized--;
+        job->proving++;
+        /* The witness no longer waits: it goes when the task ends. */
+        s->held -= job->plan.witness_bytes;
+        task->bytes += job->plan.witness_bytes;
+    }
+    s->last_circuit = first->circuit;
+    s->any_proved = true;
+    return task;
+}
+
+/* The first batch in order that need not wait. */
+static sched_task *next_prove(scheduler *s, double now, const load loads[JOB_PRIORITIES]) {
+    for (;;) {
+        sched_job *job = choose(s, now, STAGE_PROVE, loads);
+        if (!job) return NULL;
+        sched_task *task = start_prove(s, now, job);
+        if (task || !job->awaits_batch) return task;
+    }
+}
+
+sched_task *scheduler_next(scheduler *s, double now) {
+    load loads[JOB_PRIORITIES];
+    s->lacking = 0;
+    s->flush_at = HUGE_VAL;
+    for (sched_job *job = s->first_job; job; job = job->next) job->awaits_batch = false;
+    count_load(loads, s);
+    sched_job *job = choose(s, now, STAGE_VERIFY, loads);
+    if (job) return start_verify(s, now, job);
+    sched_task *task = next_prove(s, now, loads);
+    if (task) return task;
+    job = choose(s, now, STAGE_SYNTHESIS, loads);
+    if (job) task = start_synthesis(s, now, job, loads[JOB_LOW].ahead);
+    if (task) return task;
+    job = choose(s, now, STAGE_CHECK, loads);
+    return job ? start_check(s, now, job) : NULL;
+}
+
+uint64_t scheduler_lacking(const scheduler *s) {
+    return s->lacking;
+}
+
+/* --- ending -----------------------------------------------------------------------------------------------
+ */
+
+static void partition_again(scheduler *s, double now, sched_job *job, sched_partition *p) {
+    p->state = SCHED_PENDING;
+    if (p->attempts >= SCHED_ATTEMPTS) scheduler_end(s, now, job, JOB_FAILED);
+}
+
+static void synthesis_done(scheduler *s, double now, sched_job *job, sched_partition *p,
+                           sched_outcome outcome) {
+    job->synthesizing--;
+    if (outcome == SCHED_OK) {
+        p->state = SCHED_SYNTHESIZED;
+        p->ready = now;
+        job->synthesized++;
+        s->held += job->plan.witness_bytes;
+        s->reserved += job->plan.witness_bytes;
+    } else {
+        partition_again(s, now, job, p);
+    }
+}
+
+static void proof_done(scheduler *s, double now, sched_job *job, sched_partition *p, sched_outcome outcome) {
+    job->proving--;
+    if (outcome == SCHED_OK) {
+        p->state = SCHED_PROVED;
+        job->proved++;
+        end_turn(s, job);
+    } else {
+        partition_again(s, now, job, p);
+    }
+}
+
+static void verify_done(scheduler *s, double now, sched_job *job, sched_outcome outcome, uint32_t bad) {
+    job->verifying = false;
+    if (outcome == SCHED_OK) {
+        scheduler_end(s, now, job, JOB_COMPLETED);
+    } else if (outcome == SCHED_RETRY && bad < job->plan.partitions &&
+               job->partition[bad].state == SCHED_PROVED) {
+        job->proved--;
+        partition_again(s, now, job, &job->partition[bad]);
+    } else {
+        scheduler_end(s, now, job, JOB_FAILED);
+    }
+}
+
+static void item_done(scheduler *s, double now, const sched_task *task, uint32_t i, sched_outcome outcome,
+                      uint32_t bad) {
+    sched_job *job = task->item[i].job;
+    sched_partition *p = NULL;
+    if (task->stage == STAGE_SYNTHESIS || task->stage == STAGE_PROVE) {
+        p = &job->partition[task->item[i].partition];
+        p->task = NULL;
+    }
+    if (!task->paused) {
+        job->unpaused--;
+        s->served[job->priority] = now;
+    }
+    job->served = now;
+    switch (task->stage) {
+    case STAGE_CHECK:
+        job->checking = false;
+        job->checked = outcome == SCHED_OK;
+        break;
+    case STAGE_SYNTHESIS:
+        synthesis_done(s, now, job, p, outcome);
+        break;
+    case STAGE_PROVE:
+        proof_done(s, now, job, p, outcome);
+        break;
+    case STAGE_VERIFY:
+        verify_done(s, now, job, outcome, bad);
+        break;
+    }
+    if (outcome == SCHED_FAILED || (outcome == SCHED_RETRY && task->stage == STAGE_CHECK))
+        scheduler_end(s, now, job, JOB_FAILED);
+}
+
+void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outcome *outcomes, uint32_t bad) {
+    s->reserved -= task->bytes;
+    *(task->previous ? &task->previous->next : &s->first_task) = task->next;
+    *(task->next ? &task->next->previous : &s->last_task) = task->previous;
+    for (uint32_t i = 0; i < task->n; i++) item_done(s, now, task, i, outcomes[i], bad);
+    /* A job may be in the batch more than once: let go of it only after all of its items are settled. */
+    for (uint32_t i = 0; i < task->n; i++) {
+        sched_job *job = task->item[i].job;
+        if (--job->tasks == 0) finish_if_idle(s, now, job);
+    }
+    free(task);
+}
+
+/* --- time -------------------------------------------------------------------------------------------------
+ */
+
+static void pass_deadlines(scheduler *s, double now) {
+    for (sched_job *job = s->first_job, *next; job; job = next) {
+        next = job->next;
+        if (job->deadline > 0 && now >= job->deadline && !job_state_is_final(job->state))
+            scheduler_end(s, now, job, JOB_TIMEOUT);
+    }
+}
+
+static job_priority task_priority(const sched_task *task) {
+    job_priority most = JOB_LOW;
+    for (uint32_t i = 0; i < task->n; i++) {
+        job_priority p = task->item[i].job->effective;
+        if (p > most) most = p;
+    }
+    return most;
+}
+
+static void set_paused(scheduler *s, sched_task *task, bool paused, double now) {
+    if (task->paused == paused) return;
+    task->paused = paused;
+    for (uint32_t i = 0; i < task->n; i++) {
+        sched_job *job = task->item[i].job;
+        job->unpaused = paused ? job->unpaused - 1 : job->unpaused + 1;
+        job->served = now;
+        s->served[job->priority] = now;
+    }
+}
+
+void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {
+    pass_deadlines(s, now);
+    give_turns(s, now);
+    job_priority most = JOB_LOW;
+    for (sched_task *task = s->first_task; task; task = task->next) {
+        job_priority p = task_priority(task);
+        if (p > most) most = p;
+    }
+    for (sched_task *task = s->first_task; task; task = task->next) {
+        int level = (int)task_priority(task) * RANKS + rank(task->stage);
+        bool pause = level / RANKS < (int)most, was_told = task->told;
+        bool change = level != task->level || pause != task->paused || task->cancelled != was_told;
+        task->level = level;
+        task->effective = (job_priority)(level / RANKS);
+        task->told = task->cancelled;
+        set_paused(s, task, pause, now);
+        if (change && changed) changed(ctx, task);
+    }
+}
+
+double scheduler_wakeup(const scheduler *s) {
+    double at = s->flush_at;
+    for (const sched_job *job = s->first_job; job; job = job->next)
+        if (job->deadline > 0 && job->deadline < at) at = job->deadline;
+    if (s->config.ageing <= 0) return at;
+    double turn = HUGE_VAL;
+    if (s->turn) {
+        if (s->turn->effective < JOB_CRITICAL) turn = s->turn_since + TURN_CRITICAL * s->config.ageing;
+    } else {
+        double since;
+        if (longest_starving(s, &since)) turn = since + s->config.ageing;
+    }
+    return turn < at ? turn : at;
+}
+
+void scheduler_set_external(scheduler *s, uint64_t bytes) {
+    s->external = bytes;
+}
+
+sched_job *scheduler_jobs(const scheduler *s) {
+    return s->first_job;
+}
+sched_task *scheduler_tasks(const scheduler *s) {
+    return s->first_task;
+}
+uint32_t scheduler_job_count(const scheduler *s) {
+    return s->jobs;
+}
+uint64_t scheduler_reserved(const scheduler *s) {
+    return s->reserved;
+}
