@@ -200,6 +200,7 @@ static cuzk_code make_trees(fabrication *f, cuzk_error *err) {
     const sector_shape *sector = f->c->sector;
     TRY(tree_create(&f->tree_c, VALUE_TREE_C, f->opened_count, sector, err));
     pool_for(f->p, f->opened_count, 16, hash_columns, f);
+    TRY(pool_check(f->p, err));
     tree_grow(f, &f->tree_c, f->opened_count);
 
     TRY(tree_create(&f->tree_r_last, VALUE_TREE_R_LAST, f->challenge_count, sector, err));
@@ -324,7 +325,7 @@ static cuzk_code fabricate(fabrication *f, const registered_porep *proof, uint64
     make_labels(f);
     TRY(make_trees(f, err));
     pool_for(f->p, f->challenge_count, 1, fill_range, f);
-    return CUZK_OK;
+    return pool_check(f->p, err);
 }
 
 cuzk_code c1_fabricate(c1 **out, const registered_porep *proof, uint64_t miner_id, uint64_t sector_num,

@@ -322,7 +322,7 @@ cuzk_code vanilla_verify(const c1 *c, pool *p, const cuzk_progress *progress, cu
     pthread_mutex_init(&v.mutex, NULL);
     pool_for(p, (size_t)c->partitions * c->challenges, 1, verify_range, &v);
     pthread_mutex_destroy(&v.mutex);
-    if (v.first_bad == SIZE_MAX && v.stopped == CUZK_OK) return CUZK_OK;
+    if (v.first_bad == SIZE_MAX && v.stopped == CUZK_OK) return pool_check(p, err);
     if (err) *err = v.error;
     return v.error.code;
 }

@@ -112,7 +112,9 @@ cuzk_code fixed_base_create(fixed_base *out, const msm_kernel *kernel, const voi
     fill_job job = {out, scratch};
     pool_for(p, out->windows, 1, fill_rows, &job);
     mem_big_free(scratch, scratch_size);
-    return CUZK_OK;
+    code = pool_check(p, err);
+    if (code != CUZK_OK) fixed_base_free(out);
+    return code;
 }
 
 void fixed_base_free(fixed_base *t) {

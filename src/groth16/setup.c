@@ -149,6 +149,7 @@ static cuzk_code write_points(setup *s, const scalar_source *source, size_t n, c
         size_t count = n - done < s->chunk_points ? n - done : s->chunk_points;
         chunk_job job = {.s = s, .source = source, .first = done};
         pool_for(s->p, count, FIXED_BASE_BATCH, in->make, &job);
+        TRY(pool_check(s->p, s->err));
         TRY(file_write(&s->params, s->chunk, count * in->encoded, s->err));
         s->units_done += count * in->units;
     }
@@ -193,6 +194,7 @@ static cuzk_code combine_all(setup *s, const char *circuit) {
     pool_for(s->p, qap_variables(&s->q), 1 << 14, combine, &job);
     uint64_t zero = job.first_zero, inputs = s->q.shape.inputs;
     mem_wipe(&job, sizeof job);
+    TRY(pool_check(s->p, s->err));
     if (zero == UINT64_MAX) return CUZK_OK;
     return error_set(s->err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET,
                      "circuit %s: %s %" PRIu64 " is in no constraint", circuit,

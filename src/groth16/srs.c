@@ -198,6 +198,7 @@ static cuzk_code validate_section(const srs *s, const msm_bases *section, int in
         validate_job job = {.points = points + done * size, .size = size, .subgroup = subgroup};
         job.first_bad = UINT64_MAX;
         pool_for(p, n, 64, validate_points, &job);
+        TRY(pool_check(p, err));
         if (job.first_bad == UINT64_MAX) continue;
         uint64_t bad = done + job.first_bad;
         return error_set(err, CUZK_ERR_PARAMS, s->file.path, start + bad * size,

@@ -222,6 +222,7 @@ static cuzk_code batch_holds(bool *holds, batch *b, const fr *inputs, size_t n_i
                              cuzk_error *err) {
     TRY(draw_factors(b->z, b->n, err));
     pool_for(p, b->n, PAIRS_A_PIECE, batch_piece, b);
+    TRY(pool_check(p, err));
 
     const verifying_key *k = &b->v->k;
     g1 sum;

@@ -89,6 +89,7 @@ cuzk_code vk_decode(verifying_key *out, const uint8_t *bytes, uint64_t size, con
     cuzk_code code = CUZK_OK;
     if (job.ic && job.status) {
         pool_for(p, count, 64, decode_ic, &job);
+        code = pool_check(p, err);
         for (uint32_t i = 0; i < count && code == CUZK_OK; i++) {
             if (job.status[i] == POINT_OK) continue;
             code = error_set(err, CUZK_ERR_PARAMS, path, vk_bytes(i),

@@ -234,11 +234,13 @@ static cuzk_code run_chunks(job *j, const cuzk_progress *progress, const char *p
         j->chunk_begin = begin;
         j->chunk_terms = (size_t)(j->blocks[end].general - start);
         pool_for(j->pool, end - begin, 4, prepare_blocks, j);
+        TRY(pool_check(j->pool, err));
         if (j->first_bad != UINT64_MAX) return refuse(j, err);
         fault_point("msm points", j->points, j->chunk_terms * j->kernel->point_bytes);
         fault_point("msm scalars", j->recoded, j->chunk_terms * sizeof(fr_repr));
         if (j->chunk_terms > 0)
             pool_for(j->pool, j->plan.table.groups * j->plan.table.windows, 1, fill_cells, j);
+        TRY(pool_check(j->pool, err));
         TRY(progress_report(progress, phase, j->blocks[end].bases, j->bases->n, err));
     }
     return CUZK_OK;
@@ -274,7 +276,7 @@ static cuzk_code run_in(job *j, msm_sum *sum, uint8_t *memory, const cuzk_progre
     j->kernel->sum_clear(sum);
     if (any) msm_reduce(sum, &p->table, p->digits.bits, p->segments, scratch, &j->lender, j->pool);
     drain_workers(j, sum);
-    return CUZK_OK;
+    return pool_check(j->pool, err);
 }
 
 static cuzk_code run_counted(job *j, msm_sum *sum, const cuzk_progress *progress, const char *phase,
@@ -316,7 +318,8 @@ static cuzk_code run(msm_sum *sum, const msm_kernel *kernel, const msm_bases *ba
     TRY(mem_big_alloc(&blocks, bytes, phase, err));
     j.blocks = blocks;
     msm_count_blocks(j.blocks, scalars, p);
-    cuzk_code code = run_counted(&j, sum, progress, phase, err);
+    cuzk_code code = pool_check(p, err);
+    if (code == CUZK_OK) code = run_counted(&j, sum, progress, phase, err);
     mem_big_free(blocks, bytes);
     return code;
 }

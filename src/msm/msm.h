@@ -31,8 +31,9 @@ typedef struct msm_scalars {
 } msm_scalars;
 
 /* CUZK_ERR_PARAMS when an encoded base is malformed, off the curve or the identity; err->offset is then the
- * byte offset of that base from bases->points. CUZK_ERR_RESOURCES when scratch does not fit. progress (may be
- * NULL) is reported as `phase` with done and total in bases. */
+ * byte offset of that base from bases->points. A base whose scalar is zero is never looked at, so nothing is
+ * said of a bad one there. CUZK_ERR_CANCELLED when the pool is a cancelled lane. CUZK_ERR_RESOURCES when
+ * scratch does not fit. progress (may be NULL) is reported as `phase` with done and total in bases. */
 cuzk_code msm_g1(g1 *out, const msm_bases *bases, const msm_scalars *scalars, pool *p,
                  const cuzk_progress *progress, const char *phase, cuzk_error *err);
 cuzk_code msm_g2(g2 *out, const msm_bases *bases, const msm_scalars *scalars, pool *p,

@@ -124,7 +124,7 @@ static cuzk_code make_tables(ntt_domain *d, pool *p, cuzk_error *err) {
     }
     pool_for(p, 2, 1, fill_roots, &l);
     pool_for(p, REQUESTS, 1, fill_setups, &l);
-    return CUZK_OK;
+    return pool_check(p, err);
 }
 
 cuzk_code ntt_domain_create(ntt_domain **out, unsigned log_n, pool *p, cuzk_error *err) {
@@ -252,7 +252,7 @@ cuzk_code ntt_run(const ntt_domain *d, ntt_kind kind, fr *values, pool *p, cuzk_
     run_pass(d, d->variant->middle, &o, &scratch, p);
     run_pass(d, d->variant->inner, &o, &scratch, p);
     scratch_close(&scratch);
-    return CUZK_OK;
+    return pool_check(p, err);
 }
 
 static void quotient_direct(const ntt_domain *d, fr *a, fr *b, fr *c) {
@@ -303,6 +303,7 @@ cuzk_code ntt_quotient(const ntt_domain *d, fr *a, fr *b, fr *c, pool *p, const 
     for (size_t i = 0; i < total && code == CUZK_OK; i++) {
         code = progress_report(progress, "ntt", i, total, err);
         if (code == CUZK_OK) run_pass(d, steps[i].pass, &steps[i].operands, &scratch, p);
+        if (code == CUZK_OK) code = pool_check(p, err);
     }
     scratch_close(&scratch);
     return code == CUZK_OK ? progress_report(progress, "ntt", total, total, err) : code;

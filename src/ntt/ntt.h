@@ -14,7 +14,8 @@
 
 typedef enum ntt_kind { NTT_FORWARD, NTT_INVERSE, NTT_COSET_FORWARD, NTT_COSET_INVERSE } ntt_kind;
 
-/* Tables for one size, shared by any number of concurrent transforms. */
+/* Tables for one size, shared by any number of concurrent transforms. Whatever takes a pool here is
+ * CUZK_ERR_CANCELLED when that is a cancelled lane. */
 typedef struct ntt_domain ntt_domain;
 
 /* Bounded tables (well below one vector), built in parallel. */

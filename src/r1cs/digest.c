@@ -159,6 +159,7 @@ static cuzk_code run(digest_cs *d, const r1cs_circuit *circuit, const cuzk_progr
     sha256_start(&d->whole);
     TRY(cs_run(&d->base, circuit, "digest", progress, err));
     if (d->out->shape.constraints % R1CS_DIGEST_CHUNK) finish_chunk(d);
+    TRY(pool_check(d->pool, err));
     sha256_finish(&d->whole, d->out->sha256);
     digest_density(&d->out->a_aux, d->a_aux, d->out->shape.aux);
     digest_density(&d->out->b_input, d->b_input, d->out->shape.inputs);
@@ -262,6 +263,10 @@ cuzk_code assignment_digest_create(assignment_digest *out, const assignment *a, 
     }
     for (uint32_t i = 0; i < out->n_inputs; i++) fr_to_bytes(out->inputs[i], &a->inputs[i]);
     pool_for(p, 4, 1, digest_vectors, &v);
+    if (pool_lane_cancelled(p)) {
+        assignment_digest_free(out);
+        return pool_check(p, err);
+    }
     out->satisfied = assignment_first_unsatisfied(a) == UINT64_MAX;
     return CUZK_OK;
 }

@@ -55,8 +55,10 @@ cuzk_code assignment_expand(assignment *out, const compact_witness *w, expansion
     out->a_aux_count = m->a_aux_count;
     out->b_aux_count = m->b_aux_count;
     out->b_input_count = m->b_input_count;
-    if (!job.damaged) return CUZK_OK;
+    cuzk_code code = pool_check(p, err);
+    if (code == CUZK_OK && !job.damaged) return CUZK_OK;
     assignment_free(out);
+    TRY(code);
     return error_set(err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET,
                      "self-check failed: the witness of %s contradicts its constraints", m->name);
 }

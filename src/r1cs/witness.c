@@ -315,6 +315,7 @@ cuzk_code witness_fill(compact_witness *w, const r1cs_circuit *circuit, const r1
     if (job.error.code == CUZK_OK) pool_for(p, m->n_parts - 1, 1, fill_parts, &job);
     pthread_mutex_destroy(&job.lock);
     free(job.state);
-    if (job.error.code != CUZK_OK && err) *err = job.error;
+    if (job.error.code == CUZK_OK) return pool_check(p, err);
+    if (err) *err = job.error;
     return job.error.code;
 }
