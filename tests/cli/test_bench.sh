@@ -40,6 +40,19 @@ grep -q '"peak_rss_bytes"' "$work/report.json" || {
     echo 'FAILED: no report'
     failed=$((failed + 1))
 }
+for lc in small:1 arena; do
+    expect 0 'validation: a, b, c, witness and densities equal' synth-only --c1 "$c1" --path generic --lc $lc \
+        --validate="$digest"
+done
+expect 0 'allocations=[0-9]+ \([0-9.]+ per constraint\)' synth-only --c1 "$c1" --path generic --lc vec --counters -q
+expect 0 '"allocations": [0-9]+, "counters": \{.*"lc": "pool"' synth-only --c1 "$c1" --path generic --lc pool \
+    --counters --json - -q
+expect 0 'INFO .* memory allocated allocations=[0-9]+' synth-only --c1 "$c1"
+expect 2 "'small:3', expected vec, small:1, small:2, small:4, small:8, pool, arena, scratch" \
+    synth-only --c1 "$c1" --path generic --lc small:3
+expect 2 "'none', expected vec" synth-only --c1 "$c1" --path generic --lc none
+expect 2 '[-]-lc vec needs --path generic' synth-only --c1 "$c1" --lc vec
+expect 2 '[-]-lc arena needs --path generic' synth-only --c1 "$c1" --path pce --lc arena
 expect 0 'Example.*Exit codes' synth-only --help
 expect 2 "'1', expected 0 to 0|--partition 1, expected 0 to 0" synth-only --c1 "$c1" --partition 1
 expect 2 "'0', expected a whole number from 1 to 10000" synth-only --c1 "$c1" -i 0

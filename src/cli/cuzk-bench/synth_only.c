@@ -14,17 +14,32 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "allocations.h"
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "circuit/porep.h"
+#include "counters.h"
+#include "lc_strategy.h"
 #include "r1cs/digest.h"
 #include "r1cs/synthesis.h"
 #include "report.h"
 
-enum { KEY_C1 = 1, KEY_SECTOR, KEY_MINER, KEY_PARTITION, KEY_PATH, KEY_FORM, KEY_VALIDATE, KEY_JSON_FILE };
+enum {
+    KEY_C1 = 1,
+    KEY_SECTOR,
+    KEY_MINER,
+    KEY_PARTITION,
+    KEY_PATH,
+    KEY_FORM,
+    KEY_LC,
+    KEY_COUNTERS,
+    KEY_VALIDATE,
+    KEY_JSON_FILE
+};
 
 static const struct argp_option options[] = {
     {"c1", KEY_C1, "FILE", 0, "Phase-1 output; 'cuzk c1 generate' makes one of any sector size", 1},
@@ -36,6 +51,12 @@ static const struct argp_option options[] = {
      "a value, one "
      "partition at a time",
      1},
+    {"lc", KEY_LC, "STRATEGY", 0,
+     "With --path generic: build every linear combination in this storage, on one thread; vec, small:1, "
+     "small:2, small:4, small:8, pool, arena or scratch ('cuzk-bench lc-study' compares them)",
+     1},
+    {"counters", KEY_COUNTERS, NULL, 0,
+     "Show what the processor's event counters say of synthesis, and allocations", 1},
     {"validate", KEY_VALIDATE, "DIGEST", OPTION_ARG_OPTIONAL,
      "Compare a, b, c, witness and densities with the generic path, or with a digest.json", 1},
     {"json", KEY_JSON_FILE, "FILE", 0,
@@ -51,7 +72,8 @@ typedef struct arguments {
     unsigned iterations;
     int partition; /* -1: all */
     synthesis_path path;
-    bool compact, form_given, validate;
+    const lc_strategy *lc; /* NULL: as the path does it */
+    bool compact, form_given, validate, counters;
 } arguments;
 
 #define MAX_ITERATIONS 10000u
@@ -64,6 +86,12 @@ static synthesis_path parse_path(const char *text, const struct argp_state *stat
         if (strcmp(text, path_names[i]) == 0) return (synthesis_path)i;
     argp_error(state, "--path: '%s', expected template, pce or generic", text);
     return SYNTHESIS_TEMPLATES;
+}
+
+static const lc_strategy *parse_lc(const char *text, const struct argp_state *state) {
+    const lc_strategy *found = lc_strategy_find(text);
+    if (!found || found->baseline) argp_error(state, "--lc: '%s', expected %s", text, lc_strategy_names());
+    return found;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -90,6 +118,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!a->compact && strcmp(arg, "full") != 0)
             argp_error(state, "--form: '%s', expected compact or full", arg);
         return 0;
+    case KEY_LC:
+        a->lc = parse_lc(arg, state);
+        return 0;
+    case KEY_COUNTERS:
+        a->counters = true;
+        return 0;
     case KEY_VALIDATE:
         a->validate = true;
         a->expected = arg;
@@ -109,6 +143,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!a->form_given) a->compact = a->path == SYNTHESIS_TEMPLATES && !a->validate;
         if (a->compact && a->path != SYNTHESIS_TEMPLATES)
             argp_error(state, "--form compact needs --path template");
+        if (a->lc && a->path != SYNTHESIS_GENERIC)
+            argp_error(state, "--lc %s needs --path generic: the other paths build no linear combinations",
+                       a->lc->name);
         if (a->compact && a->validate)
             argp_error(state, "--validate compares full vectors: it needs --form full");
         return 0;
@@ -117,24 +154,27 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-static const struct argp argp = {options,
-                                 parse,
-                                 NULL,
-                                 "Synthesis microbenchmark: from a phase-1 output to the values of every "
-                                 "constraint and variable. Needs no parameters.\v"
-                                 "Examples:\n"
-                                 "  cuzk-bench synth-only --c1 c1.json -i 5\n"
-                                 "  cuzk-bench synth-only --c1 c1.json --path generic --threads 1\n"
-                                 "  cuzk-bench synth-only --c1 c1.json --validate\n\n" EXIT_CODES_HELP,
-                                 common_children_without_json,
-                                 NULL,
-                                 NULL};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Synthesis microbenchmark: from a phase-1 output to the values of every "
+    "constraint and variable. Needs no parameters.\v"
+    "Examples:\n"
+    "  cuzk-bench synth-only --c1 c1.json -i 5\n"
+    "  cuzk-bench synth-only --c1 c1.json --path generic --threads 1\n"
+    "  cuzk-bench synth-only --c1 c1.json --path generic --lc small:4 --counters\n"
+    "  cuzk-bench synth-only --c1 c1.json --validate\n\n" EXIT_CODES_HELP,
+    common_children_without_json,
+    NULL,
+    NULL};
 
 typedef struct iteration {
     double wall, synth, synth_cpu; /* synth_cpu: of all threads */
     unsigned circuits;
-    uint64_t constraints; /* of one circuit, its input constraints included */
-    uint64_t peak_rss, big_buffers;
+    uint64_t constraints;                             /* of one circuit, its input constraints included */
+    uint64_t peak_rss, rss, big_buffers, allocations; /* allocations: during synth */
+    counter_values events;
     bool kept;
 } iteration;
 
@@ -148,6 +188,7 @@ typedef struct bench {
     matrices *m;                /* of the compact form */
     compact_witness *witnesses; /* one a partition */
     unsigned n_witnesses;
+    counters events; /* opened with --counters alone */
 } bench;
 
 /* A log line as the reference writes them. */
@@ -207,6 +248,16 @@ static cuzk_code synthesize_compact(bench *b, unsigned slot, unsigned count, con
     return CUZK_OK;
 }
 
+/* The resident set now; 0 when the system does not tell. */
+static uint64_t resident_bytes(void) {
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static cuzk_code run_iteration(bench *b, unsigned n, iteration *out, cuzk_error *err) {
     const arguments *a = b->a;
     out->kept = n > 0;
@@ -221,6 +272,8 @@ static cuzk_code run_iteration(bench *b, unsigned n, iteration *out, cuzk_error 
         log_line(a, n, "building circuits for all partitions (parallel)", "num_partitions", out->circuits);
     else
         log_line(a, n, "building circuit for one partition", "partition", first);
+    const uint64_t allocated = allocations_count();
+    if (a->counters) counters_start(&b->events);
     double synth_start = clock_seconds(), cpu_start = clock_cpu_seconds();
     for (unsigned k = 0; k < out->circuits; k++) {
         porep_circuit partition;
@@ -231,16 +284,22 @@ static cuzk_code run_iteration(bench *b, unsigned n, iteration *out, cuzk_error 
         out->constraints = circuit.shape.constraints + circuit.shape.inputs;
         if (a->compact)
             TRY(synthesize_compact(b, k, out->circuits, &circuit, &parts, err));
+        else if (a->lc)
+            TRY(lc_strategy_synthesize(&b->vectors, &circuit, a->lc, 0, NULL, NULL, err));
         else
             TRY(synthesize(&b->vectors, &b->full, &circuit, &parts, a->path, b->threads, NULL, err));
     }
     double end = clock_seconds();
     out->synth = end - synth_start;
     out->synth_cpu = clock_cpu_seconds() - cpu_start;
+    if (a->counters) counters_stop(&b->events, &out->events);
+    out->allocations = allocations_count() - allocated;
     out->wall = end - start;
     out->peak_rss = mem_peak_rss();
+    out->rss = resident_bytes();
     out->big_buffers = mem_in_use();
     log_line(a, n, "synthesis complete", "synth_ms", (uint64_t)(1e3 * out->synth));
+    log_line(a, n, "memory allocated", "allocations", out->allocations);
     c1_free(b->sector);
     b->sector = NULL;
     return CUZK_OK;
@@ -341,6 +400,26 @@ static void print_summary(const iteration *all, unsigned n) {
     printf("synth:  avg=%ss  min=%ss\n", seconds(avg, synth / n), seconds(least, least_synth));
 }
 
+/* The line after an iteration with --counters: totals, and per constraint of all circuits. */
+static void print_counters(const iteration *it) {
+    const double all = (double)it->constraints * it->circuits;
+    printf("      allocations=%" PRIu64 " (%.3f per constraint)", it->allocations,
+           (double)it->allocations / all);
+    for (int e = 0; e < COUNTER_EVENTS; e++)
+        if (it->events.have[e])
+            printf("  %s=%.0f (%.3f)", counter_name((counter_event)e), it->events.count[e],
+                   it->events.count[e] / all);
+    printf("\n");
+}
+
+static void put_counters(yajl_gen g, const iteration *it) {
+    json_key(g, "counters");
+    yajl_gen_map_open(g);
+    for (int e = 0; e < COUNTER_EVENTS; e++)
+        if (it->events.have[e]) json_u64(g, counter_name((counter_event)e), (uint64_t)it->events.count[e]);
+    yajl_gen_map_close(g);
+}
+
 static cuzk_code write_json(const arguments *a, const iteration *all, unsigned n, cuzk_error *err) {
     yajl_gen g = json_begin();
     bench_put_machine(g);
@@ -355,8 +434,12 @@ static cuzk_code write_json(const arguments *a, const iteration *all, unsigned n
         json_u64(g, "circuits", all[i].circuits);
         json_u64(g, "constraints", all[i].constraints);
         json_u64(g, "peak_rss_bytes", all[i].peak_rss);
+        json_u64(g, "rss_bytes", all[i].rss);
         json_u64(g, "big_buffer_bytes", all[i].big_buffers);
+        json_u64(g, "allocations", all[i].allocations);
+        if (a->counters) put_counters(g, &all[i]);
         json_string(g, "path", path_names[a->path]);
+        if (a->lc) json_string(g, "lc", a->lc->name);
         json_string(g, "form", a->compact ? "compact" : "full");
         json_bool(g, "kept_memory", all[i].kept);
         yajl_gen_map_close(g);
@@ -370,10 +453,13 @@ int synth_only_main(int argc, char **argv) {
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     cuzk_error err;
     cuzk *engine;
+    bench b = {.a = &a};
+    if (a.counters && !counters_open(&b.events)) /* before there are threads */
+        fprintf(stderr, "cuzk-bench synth-only: --counters: %s\n", b.events.why);
     if (cuzk_create(&engine, &a.common.engine, &err) != CUZK_OK)
         return report_error("cuzk-bench synth-only", &a.common, &err);
     iteration *all = calloc(a.iterations, sizeof *all);
-    bench b = {.a = &a, .threads = engine->threads};
+    b.threads = engine->threads;
     cuzk_code code = all ? CUZK_OK : error_no_memory(&err, a.iterations * sizeof *all, "the iterations");
     if (code == CUZK_OK && !a.common.json) print_header(&a);
     for (unsigned i = 0; i < a.iterations && code == CUZK_OK; i++) {
@@ -383,6 +469,7 @@ int synth_only_main(int argc, char **argv) {
             printf("  [%u] wall=%ss  synth=%ss  circuits=%u  constraints=%" PRIu64 "\n", i,
                    seconds(wall, all[i].wall), seconds(synth, all[i].synth), all[i].circuits,
                    all[i].constraints);
+        if (code == CUZK_OK && !a.common.json && a.counters) print_counters(&all[i]);
         fflush(stdout);
     }
     if (code == CUZK_OK && a.iterations > 1 && !a.common.json) print_summary(all, a.iterations);
@@ -399,6 +486,7 @@ int synth_only_main(int argc, char **argv) {
     matrices_free(b.m);
     synthesizer_free(&b.full);
     assignment_free(&b.vectors);
+    if (a.counters) counters_close(&b.events);
     free(all);
     cuzk_destroy(engine);
     return status;
