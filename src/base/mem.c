@@ -32,17 +32,30 @@ static uint64_t address_space_left(void) {
     return mapped < limit.rlim_cur ? limit.rlim_cur - mapped : 0;
 }
 
-uint64_t mem_available(void) {
+static uint64_t physical_or_cgroup(void) {
     uint64_t physical = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t least = physical;
     uint64_t cgroup = read_number("/sys/fs/cgroup/memory.max", UINT64_MAX);
     if (cgroup < least) least = cgroup;
     cgroup = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", UINT64_MAX);
-    if (cgroup < least) least = cgroup;
-    least -= least / 16;
+    return cgroup < least ? cgroup : least;
+}
+
+/* What RLIMIT_AS lets big buffers have in all. */
+static uint64_t reachable(void) {
     uint64_t left = address_space_left();
-    uint64_t reachable = left > UINT64_MAX - mem_in_use() ? UINT64_MAX : left + mem_in_use();
-    return reachable < least ? reachable : least;
+    return left > UINT64_MAX - mem_in_use() ? UINT64_MAX : left + mem_in_use();
+}
+
+uint64_t mem_limit(void) {
+    uint64_t least = physical_or_cgroup(), space = reachable();
+    return space < least ? space : least;
+}
+
+uint64_t mem_available(void) {
+    uint64_t least = physical_or_cgroup(), space = reachable();
+    least -= least / 16;
+    return space < least ? space : least;
 }
 
 void mem_set_budget(uint64_t bytes) {

@@ -11,8 +11,10 @@
 void mem_set_budget(uint64_t bytes);
 uint64_t mem_budget(void);
 
-/* What this process can use: the least of physical memory, the cgroup's limit and RLIMIT_AS (less what is
- * already mapped), minus a margin of a sixteenth. */
+/* What this process can have: the least of physical memory, the cgroup's limit and RLIMIT_AS (less what is
+ * already mapped). */
+uint64_t mem_limit(void);
+/* The same with a margin of a sixteenth of memory left to others. */
 uint64_t mem_available(void);
 
 /* Allocate `bytes` (zeroed, 2 MiB aligned when that large). `what` names it in errors. CUZK_ERR_RESOURCES

@@ -58,13 +58,12 @@ typedef struct config {
         uint64_t threads; /* 1 to engine.threads */
     } synthesis;
     struct {
-        bool enabled; /* false: no overlap of synthesis and proving; the lookahead is 0 then */
-        uint64_t synthesis_lookahead; /* partitions synthesized and not yet taken by the prover */
+        uint64_t synthesis_lookahead; /* partitions synthesized ahead of the prover; at least 1 */
     } pipeline;
     struct {
         uint64_t max_batch_size;
         uint64_t max_batch_wait_ms;
-        uint64_t max_queue; /* jobs waiting; one more is refused */
+        uint64_t max_queue; /* unfinished jobs; one more is refused */
         uint64_t ageing_ms; /* waiting this long raises a job one priority; 0 = never */
         bool sort_by_type;  /* group jobs of one circuit where priorities allow */
     } scheduler;
@@ -72,12 +71,8 @@ typedef struct config {
         uint64_t level;  /* a log_level */
         uint64_t format; /* a log_format */
     } logging;
-    struct {
-        config_list devices;
-        uint64_t gpu_threads, gpu_workers_per_device;
-    } gpus; /* read and checked, without effect on a CPU build */
 
-    struct config_origin *origins; /* one for each key of the table */
+    struct config_origin *origins; /* one for each key of the table: config_origin_of() */
     config_list warnings;          /* deprecated keys, values without effect; each with its place */
     char *file;                    /* the file read, or "" when there was none */
 } config;
@@ -125,6 +120,7 @@ typedef enum config_type {
     CONFIG_COUNTS
 } config_type;
 
+/* NO_EFFECT and DEPRECATED keys are checked like the others, in the file alone, and lead to a warning. */
 typedef enum config_status { CONFIG_USED, CONFIG_NO_EFFECT, CONFIG_DEPRECATED } config_status;
 
 typedef enum config_source {
@@ -143,7 +139,7 @@ typedef struct config_key {
     const char *note;        /* of a key without effect: why, or what replaces it */
     uint64_t low, high;      /* of numbers, sizes and durations (ms); high is inclusive */
     const char *const *choices; /* of CONFIG_CHOICE, until NULL; the value is the index */
-    size_t offset;              /* into config; keys without a place have CONFIG_NO_PLACE */
+    size_t offset;              /* into config; CONFIG_NO_PLACE unless the status is CONFIG_USED */
     config_type type;
     config_status status;
     bool automatic; /* "auto" is allowed */
