@@ -1,13 +1,12 @@
 /* Lanes of the thread pool: who gets a core and when, that none is lost or taken twice, and cancelling. */
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -43,8 +42,13 @@ static void join(pthread_t thread) {
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+/* For others to get on, on a busy machine too. */
+static void pause_briefly(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
 static void until_waiting(const pool *p, unsigned threads) {
-    while (pool_waiting(p) < threads) sched_yield();
+    while (pool_waiting(p) < threads) pause_briefly();
 }
 
 /* What happened, in order. */
@@ -242,7 +246,7 @@ static void meet(void *ctx, size_t begin, size_t end) {
     meeting *m = ctx;
     for (size_t i = begin; i < end; i++) {
         m->present++;
-        while (m->present < m->expected) sched_yield();
+        while (m->present < m->expected) pause_briefly();
     }
 }
 
@@ -264,7 +268,6 @@ static void idle_piece(void *ctx, size_t begin, size_t end) {
     background *b = ctx;
     (void)begin, (void)end;
     b->pieces++;
-    sched_yield();
 }
 
 static void nest(void *ctx, size_t begin, size_t end) {
@@ -295,7 +298,7 @@ static void all_cores_go_over(void **state) {
             pthread_t running = start(run_background, &low);
             for (unsigned round = 0; round < 20; round++) {
                 unsigned pieces = low.pieces;
-                while (low.pieces == pieces) sched_yield(); /* it goes on */
+                while (low.pieces == pieces) pause_briefly(); /* it goes on */
                 m.present = 0;
                 join(start(hold_meeting, &m));
             }
@@ -318,7 +321,7 @@ static void cancel_own(void *ctx, size_t begin, size_t end) {
     (void)end;
     d->pieces++;
     if (begin == 10) pool_lane_cancel(d->lane);
-    while (begin > 10 && !pool_lane_cancelled(d->lane)) sched_yield();
+    while (begin > 10 && !pool_lane_cancelled(d->lane)) pause_briefly();
 }
 
 static void *run_doomed(void *ctx) {
@@ -389,7 +392,8 @@ static void blow(void *ctx, size_t begin, size_t end) {
     unsigned inside = ++g->s->inside, most = g->s->most;
     while (inside > most && !atomic_compare_exchange_weak(&g->s->most, &most, inside)) {
     }
-    for (size_t i = begin; i < end; i++) sched_yield();
+    if (begin % 4 == 0) pause_briefly();
+    (void)end;
     g->s->inside--;
 }
 
@@ -496,7 +500,7 @@ typedef struct later {
 
 static void *cancel_after(void *ctx) {
     later *l = ctx;
-    for (unsigned i = 0; i < l->spins; i++) sched_yield();
+    for (unsigned i = 0; i < l->spins; i++) pause_briefly();
     pool_lane_cancel(l->lane);
     return NULL;
 }
@@ -508,7 +512,7 @@ static void proofs_can_be_cancelled(void **state) {
     text_circuit_read(&p.small, SMALL "circuit.txt.zst");
     assert_int_equal(srs_open(&p.params, CUZK_TEST_DATA "/" SMALL "v28-small.params", NULL, NULL, &err),
                      CUZK_OK);
-    for (unsigned threads = 1; threads <= 3; threads += 2) {
+    for (unsigned threads = 1; threads <= 2; threads++) {
         pool *base = make_base(threads);
         unsigned cancelled = 0;
         int left;
@@ -525,9 +529,9 @@ static void proofs_can_be_cancelled(void **state) {
         assert_true(cancelled > 10);
         /* At any time, from outside. */
         uint64_t seed = threads;
-        for (unsigned round = 0; round < 20; round++) {
+        for (unsigned round = 0; round < 10; round++) {
             pool *lane = make_lane(base, 0);
-            later l = {lane, (unsigned)(rng_next(&seed) % 3000)};
+            later l = {lane, (unsigned)(rng_next(&seed) % 100)};
             pthread_t thread = start(cancel_after, &l);
             prove_once(&p, lane, INT_MAX, &left);
             join(thread);

@@ -22,6 +22,9 @@ typedef struct msm_pair {
 /* About what the inversion of a batch costs. */
 #define MSM_INVERSION_NS 2500.0
 
+/* About how long a thread may be busy without looking whether it is needed elsewhere. */
+#define MSM_PIECE_NS 1.2e7
+
 /* A Jacobian sum: little work is done in it. */
 typedef union msm_sum {
     g1 in_g1;

@@ -128,6 +128,7 @@ static void plan_choose(plan *best, const msm_kernel *k, unsigned threads, size_
         if (plan_ns(&p, threads, terms) < plan_ns(best, threads, terms)) *best = p;
     }
     size_t group_chunk = GROUP_CHUNK;
+    while (group_chunk > MIN_CHUNK && (double)group_chunk * k->add_ns > 2 * MSM_PIECE_NS) group_chunk /= 2;
     uint64_t budget = mem_budget(), used = mem_in_use(), left = used < budget ? budget - used : 0;
     for (;;) {
         plan_sizes(best, threads, terms, group_chunk);

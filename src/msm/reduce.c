@@ -44,6 +44,7 @@ typedef struct lanes {
     msm_sum *window_sums;
     msm_lender *lender;
     size_t tasks;
+    size_t from, to; /* buckets of a segment, from the top, that this round takes */
 } lanes;
 
 static size_t round_up(size_t bytes) {
@@ -83,7 +84,7 @@ static void sum_segments(void *ctx, size_t begin, size_t end) {
     msm_worker *w = msm_lend(l->lender);
     for (size_t task = begin; task < end; task++) {
         size_t first = l->n * task / l->tasks, last = l->n * (task + 1) / l->tasks;
-        for (size_t at = l->length; at-- > 0;) {
+        for (size_t at = l->length - l->from; at-- > l->length - l->to;) {
             for (size_t group = 0; group < t->groups; group++) {
                 for (size_t lane = first; lane < last; lane++) {
                     msm_buckets set = msm_table_window(t, group, lane / l->segments);
@@ -103,6 +104,14 @@ static void sum_segments(void *ctx, size_t begin, size_t end) {
         }
     }
     msm_return(l->lender, w);
+}
+
+/* Buckets of a segment in a round, so that none of its pieces keeps a thread for long. */
+static size_t round_steps(const lanes *l) {
+    const msm_kernel *k = l->table->kernel;
+    double per_task = (double)((l->n + l->tasks - 1) / l->tasks),
+           step = per_task * k->add_ns + MSM_INVERSION_NS;
+    return 1 + (size_t)(MSM_PIECE_NS / (step * (double)(l->table->groups + 1)));
 }
 
 static void sum_windows(void *ctx, size_t begin, size_t end) {
@@ -136,7 +145,11 @@ void msm_reduce(msm_sum *out, const msm_table *t, unsigned bits, size_t segments
     l.has_sum = l.has_running + round_up(n);
     l.window_sums = (msm_sum *)(void *)(l.has_sum + round_up(n));
     l.tasks = task_count(k, n, pool_threads(p));
-    pool_for(p, l.tasks, 1, sum_segments, &l);
+    size_t steps = round_steps(&l);
+    for (; l.from < l.length; l.from = l.to) {
+        l.to = l.length - l.from < steps ? l.length : l.from + steps;
+        pool_for(p, l.tasks, 1, sum_segments, &l);
+    }
     pool_for(p, t->windows, 1, sum_windows, &l);
 
     k->sum_clear(out);

@@ -78,6 +78,7 @@ typedef struct filler {
     cs base; /* first: the system's address is the filler's */
     compact_witness *w;
     const matrices_part *part;
+    pool *p;
     block_writer out;       /* where the next variable goes */
     uint32_t next_instance; /* in the matrices */
     uint32_t next_residual;
@@ -209,6 +210,7 @@ static bool write_witness(filler *f, const instance_values *v, const block_type 
 static bool fill_block(cs *system, const block_call *call) {
     filler *f = (filler *)system;
     const matrices *m = f->w->m;
+    pool_yield(f->p);
     if (cs_failed(system) || f->next_instance == f->part[1].instances) return false;
     const block_instance *i = &m->instances[f->next_instance];
     const block_template *t = matrices_template(m, i);
@@ -241,6 +243,7 @@ typedef struct fill_job {
     compact_witness *w;
     const r1cs_circuit *circuit;
     const r1cs_parts *parts; /* NULL: the whole circuit is one */
+    pool *p;
     void *state;
     const cuzk_progress *progress;
     pthread_mutex_t lock;
@@ -270,6 +273,7 @@ static void fill_part(fill_job *job, uint32_t part) {
     const matrices_part *p = &w->m->parts[part];
     filler f = {.w = w,
                 .part = p,
+                .p = job->p,
                 .out = {{w->bits + p->bits / 64, 0, 0}, w->full + p->full},
                 .next_instance = p->instances,
                 .next_residual = p->residual};
@@ -304,7 +308,7 @@ cuzk_code witness_fill(compact_witness *w, const r1cs_circuit *circuit, const r1
         return error_set(err, m->from_file ? CUZK_ERR_INPUT : CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET,
                          "the matrices of %s have %" PRIu32 " parts, the circuit has %" PRIu32, m->name,
                          m->n_parts, parts ? parts->count : 1);
-    fill_job job = {.w = w, .circuit = circuit, .parts = parts, .progress = progress};
+    fill_job job = {.w = w, .circuit = circuit, .parts = parts, .p = p, .progress = progress};
     if (parts && parts->state_bytes) {
         job.state = calloc(1, parts->state_bytes);
         if (!job.state) return error_no_memory(err, parts->state_bytes, "the circuit's parts");
