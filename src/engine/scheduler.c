@@ -203,10 +203,16 @@ static cuzk_code admit(const scheduler *s, const backend_plan *plan, bool *can_r
 cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sched_job *job_in,
                            bool *can_retry, cuzk_error *err) {
     *out = NULL;
+    *can_retry = false;
+    if (job_in->priority < JOB_LOW || job_in->priority > JOB_CRITICAL || job_in->plan.partitions == 0)
+        return error_set(err, CUZK_ERR_INTERNAL, NULL, CUZK_NO_OFFSET,
+                         "a job of priority %d with %" PRIu32 " partitions", (int)job_in->priority,
+                         job_in->plan.partitions);
     TRY(admit(s, &job_in->plan, can_retry, err));
     sched_job *job = calloc(1, sizeof *job);
     sched_partition *partitions = calloc(job_in->plan.partitions, sizeof *partitions);
     if (!job || !partitions) {
+        *can_retry = true;
         free(job);
         free(partitions);
         return error_no_memory(err, sizeof *job + job_in->plan.partitions * sizeof *partitions, "a job");
@@ -626,11 +632,11 @@ void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched
     job_priority most = JOB_LOW;
     for (sched_task *task = s->first_task; task; task = task->next) {
         job_priority p = task_priority(task);
-        if (p > most) most = p;
+        if (p > most && !task->cancelled) most = p;
     }
     for (sched_task *task = s->first_task; task; task = task->next) {
         int level = (int)task_priority(task) * RANKS + rank(task->stage);
-        bool pause = level / RANKS < (int)most, was_told = task->told;
+        bool pause = level / RANKS < (int)most && !task->cancelled, was_told = task->told;
         bool change = level != task->level || pause != task->paused || task->cancelled != was_told;
         task->level = level;
         task->effective = (job_priority)(level / RANKS);
@@ -643,7 +649,7 @@ void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched
 double scheduler_wakeup(const scheduler *s) {
     double at = s->flush_at;
     for (const sched_job *job = s->first_job; job; job = job->next)
-        if (job->deadline > 0 && job->deadline < at) at = job->deadline;
+        if (job->deadline > 0 && job->deadline < at && !job_state_is_final(job->state)) at = job->deadline;
     if (s->config.ageing <= 0) return at;
     double turn = HUGE_VAL;
     if (s->turn) {

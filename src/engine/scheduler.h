@@ -95,8 +95,8 @@ struct sched_task {
     uint64_t bytes;         /* reserved for as long as it runs */
     int level;              /* urgency, for the cores */
     job_priority effective; /* of its most urgent job */
-    bool paused;            /* a more urgent task runs */
-    bool cancelled;         /* nobody wants the result: end it soon */
+    bool paused;            /* a more urgent task runs that is not cancelled */
+    bool cancelled;         /* nobody wants the result: end it soon; never paused */
     bool told;              /* the caller knows of the cancellation */
     double started;
     void *user; /* the caller's */
