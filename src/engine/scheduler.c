@@ -18,7 +18,7 @@ struct scheduler {
     uint32_t jobs;
     uint64_t next_seq;
     uint64_t reserved; /* by jobs, waiting witnesses and tasks */
-    uint64_t held;     /* of these, by jobs and waiting witnesses: what does not end by itself */
+    uint64_t held; /* of these, by jobs and witnesses, waiting or being made: what does not end by itself */
     uint64_t external;
     uint64_t lacking;
     uint32_t last_circuit; /* proved last */
@@ -149,26 +149,32 @@ static uint64_t passage_bytes(const backend_plan *p) {
     return add_sizes(p->witness_bytes, add_sizes(p->synthesis_bytes, p->prove_bytes));
 }
 
-static uint64_t largest_passage(const scheduler *s) {
-    uint64_t most = 0;
-    for (const sched_job *job = s->first_job; job; job = job->next) {
-        uint64_t bytes = passage_bytes(&job->plan);
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
 static uint64_t usable(const scheduler *s) {
     return s->config.budget > s->external ? s->config.budget - s->external : 0;
 }
 
-/* May `bytes` be reserved now? */
-static bool fits(scheduler *s, uint64_t bytes) {
-    uint64_t total = add_sizes(s->reserved, bytes), limit = usable(s);
+/* Of the jobs that the memory suffices for: others wait until there is more. */
+static uint64_t largest_passage(const scheduler *s) {
+    uint64_t most = 0, limit = usable(s);
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        uint64_t bytes = passage_bytes(&job->plan);
+        if (bytes > most && add_sizes(job->plan.task_bytes, bytes) <= limit) most = bytes;
+    }
+    return most;
+}
+
+/* Do `bytes` fit beside what is in use? */
+static bool fits_beside(scheduler *s, uint64_t in_use, uint64_t bytes) {
+    uint64_t total = add_sizes(in_use, bytes), limit = usable(s);
     if (total <= limit) return true;
     uint64_t lack = total - limit;
     if (s->lacking == 0 || lack < s->lacking) s->lacking = lack;
     return false;
+}
+
+/* May `bytes` be reserved now? */
+static bool fits(scheduler *s, uint64_t bytes) {
+    return fits_beside(s, s->reserved, bytes);
 }
 
 static uint64_t mebibytes(uint64_t bytes) {
@@ -186,9 +192,16 @@ static cuzk_code admit(const scheduler *s, const backend_plan *plan, bool *can_r
     if (s->jobs >= s->config.max_queue)
         return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
                          "the queue is full: %" PRIu32 " unfinished jobs", s->jobs);
-    uint64_t largest = largest_passage(s);
+    /* What waits can go on: with witnesses, they must get through the prover; without, any job must. */
+    uint64_t tasks = plan->task_bytes, largest = largest_passage(s), prove = 0;
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        tasks = add_sizes(tasks, job->plan.task_bytes);
+        bool ahead = job->synthesized + job->synthesizing > 0;
+        if (ahead && job->plan.prove_bytes > prove) prove = job->plan.prove_bytes;
+    }
     if (passage > largest) largest = passage;
-    if (add_sizes(add_sizes(s->held, plan->task_bytes), largest) > usable(s))
+    if (add_sizes(tasks, largest) > usable(s) ||
+        add_sizes(add_sizes(s->held, plan->task_bytes), prove) > usable(s))
         return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
                          "waiting jobs hold %" PRIu64 " MiB, of a budget of %" PRIu64
                          " MiB; a job of %s needs "
@@ -239,18 +252,19 @@ cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sche
     return CUZK_OK;
 }
 
-/* A witness that waited is gone. */
-static void drop_witness(scheduler *s, sched_job *job, sched_partition *p) {
+static void drop_witness(scheduler *s, const sched_job *job) {
     s->held -= job->plan.witness_bytes;
     s->reserved -= job->plan.witness_bytes;
-    p->state = SCHED_PENDING;
-    job->synthesized--;
 }
 
 static void finish_if_idle(scheduler *s, double now, sched_job *job) {
     if (!job_state_is_final(job->state) || job->tasks > 0) return;
-    for (uint32_t k = 0; k < job->plan.partitions; k++)
-        if (job->partition[k].state == SCHED_SYNTHESIZED) drop_witness(s, job, &job->partition[k]);
+    for (uint32_t k = 0; job->synthesized > 0; k++) {
+        if (job->partition[k].state != SCHED_SYNTHESIZED) continue;
+        job->partition[k].state = SCHED_PENDING;
+        job->synthesized--;
+        drop_witness(s, job);
+    }
     s->held -= job->plan.task_bytes;
     s->reserved -= job->plan.task_bytes;
     s->jobs--;
@@ -393,12 +407,14 @@ static sched_task *start_verify(scheduler *s, double now, sched_job *job) {
 
 static sched_task *start_synthesis(scheduler *s, double now, sched_job *job, uint32_t ahead) {
     uint64_t witness = job->plan.witness_bytes, bytes = witness + job->plan.synthesis_bytes;
-    if (!fits(s, bytes)) return NULL;
-    /* Ahead of the prover only as long as whatever comes next still gets through. */
+    /* Ahead of the prover only as long as whatever comes next still gets through; the first, if it does. */
     if (ahead > 0 && add_sizes(s->held, add_sizes(witness, largest_passage(s))) > usable(s)) return NULL;
+    if (!fits_beside(s, s->held, passage_bytes(&job->plan)) || !fits(s, bytes)) return NULL;
     uint32_t k = first_in_state(job, SCHED_PENDING, 0);
     sched_task *task = start(s, now, STAGE_SYNTHESIS, &(sched_item){job, k}, 1, bytes);
     if (!task) return NULL;
+    task->bytes -= witness; /* the job's, once the task has ended */
+    s->held += witness;
     job->partition[k].state = SCHED_SYNTHESIZING;
     job->partition[k].task = task;
     job->partition[k].attempts++;
@@ -519,9 +535,8 @@ static void synthesis_done(scheduler *s, double now, sched_job *job, sched_parti
         p->state = SCHED_SYNTHESIZED;
         p->ready = now;
         job->synthesized++;
-        s->held += job->plan.witness_bytes;
-        s->reserved += job->plan.witness_bytes;
     } else {
+        drop_witness(s, job);
         partition_again(s, now, job, p);
     }
 }

@@ -92,7 +92,7 @@ struct sched_task {
     stage_kind stage;
     uint32_t n; /* 1, or the size of a batch (STAGE_PROVE) */
     sched_item item[SCHED_MAX_BATCH];
-    uint64_t bytes;         /* reserved for as long as it runs */
+    uint64_t bytes;         /* reserved for as long as it runs; the witness being made is its job's */
     int level;              /* urgency, for the cores */
     job_priority effective; /* of its most urgent job */
     bool paused;            /* a more urgent task runs that is not cancelled */
