@@ -125,6 +125,25 @@ static void give_turns(scheduler *s, double now) {
     s->turn->effective = raised > s->turn->priority ? raised : s->turn->priority;
 }
 
+static job_priority task_priority(const sched_task *task) {
+    job_priority most = JOB_LOW;
+    for (uint32_t i = 0; i < task->n; i++) {
+        job_priority p = task->item[i].job->effective;
+        if (p > most) most = p;
+    }
+    return most;
+}
+
+/* Of what runs and is wanted. */
+static job_priority most_urgent(const scheduler *s) {
+    job_priority most = JOB_LOW;
+    for (const sched_task *task = s->first_task; task; task = task->next) {
+        job_priority p = task_priority(task);
+        if (p > most && !task->cancelled) most = p;
+    }
+    return most;
+}
+
 /* Within a priority: verification frees a whole job, proving is what everything waits for, the rest fills the
  * gaps. */
 static int rank(stage_kind stage) {
@@ -295,65 +314,69 @@ void scheduler_end(scheduler *s, double now, sched_job *job, job_state state) {
 
 /* How much runs and waits for jobs of at least a priority. */
 typedef struct load {
-    uint32_t checking, checked;   /* jobs: being checked; checked with partitions to synthesize */
-    uint32_t ahead, synthesizing; /* partitions: synthesized or in synthesis; in synthesis */
-    uint32_t proving;
+    uint32_t checking, checked; /* jobs: being checked; checked with partitions to synthesize */
+    uint32_t ahead;             /* partitions: synthesized or in synthesis */
+    uint32_t proving;           /* jobs */
 } load;
+
+/* A search for the next stage to start. */
+typedef struct search {
+    double now;
+    load loads[JOB_PRIORITIES];
+    bool lifted;       /* nothing runs, and nothing may start by the rules that only keep order */
+    bool memory_short; /* the first in order lacks memory: it gets what becomes free */
+    bool prover_first; /* a synthesis waits for the prover to take what is there */
+} search;
+
+static bool unbegun(const sched_job *job) {
+    return job->synthesizing + job->synthesized + job->proving + job->proved < job->plan.partitions;
+}
 
 static void count_load(load out[JOB_PRIORITIES], const scheduler *s) {
     memset(out, 0, JOB_PRIORITIES * sizeof *out);
     for (const sched_job *job = s->first_job; job; job = job->next) {
         load *l = &out[job->effective];
-        uint32_t begun = job->synthesizing + job->synthesized + job->proving + job->proved;
         l->checking += job->checking;
-        l->checked += job->checked && begun < job->plan.partitions;
+        l->checked += job->checked && unbegun(job);
         l->ahead += job->synthesizing + job->synthesized;
-        l->synthesizing += job->synthesizing;
         l->proving += job->proving > 0;
     }
     for (unsigned p = JOB_CRITICAL; p-- > 0;) {
         out[p].checking += out[p + 1].checking;
         out[p].checked += out[p + 1].checked;
         out[p].ahead += out[p + 1].ahead;
-        out[p].synthesizing += out[p + 1].synthesizing;
         out[p].proving += out[p + 1].proving;
     }
 }
 
-static bool may_start(const scheduler *s, stage_kind stage, const sched_job *job, const load *l) {
-    uint32_t begun = job->synthesizing + job->synthesized + job->proving + job->proved;
+static bool may_start(const scheduler *s, const search *a, stage_kind stage, const sched_job *job) {
+    const load *l = &a->loads[job->effective];
     switch (stage) {
     case STAGE_CHECK:
-        return !job->checked && !job->checking && l->checking + l->checked < CHECK_AHEAD;
+        return !job->checked && !job->checking && (a->lifted || l->checking + l->checked < CHECK_AHEAD);
     case STAGE_SYNTHESIS:
-        return job->checked && begun < job->plan.partitions && l->ahead < s->config.lookahead;
+        return job->checked && unbegun(job) && !job->lacks_memory &&
+               (a->lifted || l->ahead < s->config.lookahead);
     case STAGE_PROVE:
-        return job->synthesized > 0 && l->proving == 0 && !job->awaits_batch;
+        return job->synthesized > 0 && l->proving == 0 && !job->awaits_batch && !job->lacks_memory;
     case STAGE_VERIFY:
         return job->proved == job->plan.partitions && !job->verifying;
     }
     return false;
 }
 
-/* Does `a` go before `b`? */
-static bool goes_before(const scheduler *s, const sched_job *a, const sched_job *b, double now) {
-    if (a->effective != b->effective) return a->effective > b->effective;
-    const sched_job *earlier = a->seq < b->seq ? a : b, *later = earlier == a ? b : a;
-    bool may_overtake =
-        s->config.group_by_circuit && s->any_proved && now - earlier->served < SCHED_GROUP_SECONDS;
-    if (may_overtake && earlier->circuit != s->last_circuit && later->circuit == s->last_circuit)
-        return later == a;
-    return earlier == a;
-}
-
-/* The first job in order of which the stage may start. */
-static sched_job *choose(const scheduler *s, double now, stage_kind stage, const load loads[JOB_PRIORITIES]) {
-    sched_job *best = NULL;
-    for (sched_job *job = s->first_job; job; job = job->next)
-        if (!job_state_is_final(job->state) && may_start(s, stage, job, &loads[job->effective]) &&
-            (!best || goes_before(s, job, best, now)))
-            best = job;
-    return best;
+/* The first job in order, of a priority, of which the stage may start. */
+static sched_job *choose(const scheduler *s, const search *a, stage_kind stage, job_priority priority) {
+    sched_job *first = NULL;
+    for (sched_job *job = s->first_job; job; job = job->next) {
+        if (job->effective != priority || job_state_is_final(job->state) || !may_start(s, a, stage, job))
+            continue;
+        if (!first) first = job;
+        if (!s->config.group_by_circuit || !s->any_proved) return first;
+        if (job->circuit == s->last_circuit) return job;
+        if (a->now - job->served >= SCHED_GROUP_SECONDS) return first;
+    }
+    return first;
 }
 
 static uint32_t first_in_state(const sched_job *job, sched_partition_state state, uint32_t from) {
@@ -393,22 +416,23 @@ static sched_task *start(scheduler *s, double now, stage_kind stage, const sched
     return task;
 }
 
-static sched_task *start_check(scheduler *s, double now, sched_job *job) {
-    sched_task *task = start(s, now, STAGE_CHECK, &(sched_item){job, 0}, 1, 0);
+static sched_task *next_check(scheduler *s, const search *a, job_priority priority) {
+    sched_job *job = choose(s, a, STAGE_CHECK, priority);
+    sched_task *task = job ? start(s, a->now, STAGE_CHECK, &(sched_item){job, 0}, 1, 0) : NULL;
     if (task) job->checking = true;
     return task;
 }
 
-static sched_task *start_verify(scheduler *s, double now, sched_job *job) {
-    sched_task *task = start(s, now, STAGE_VERIFY, &(sched_item){job, 0}, 1, 0);
+static sched_task *next_verify(scheduler *s, const search *a, job_priority priority) {
+    sched_job *job = choose(s, a, STAGE_VERIFY, priority);
+    sched_task *task = job ? start(s, a->now, STAGE_VERIFY, &(sched_item){job, 0}, 1, 0) : NULL;
     if (task) job->verifying = true;
     return task;
 }
 
-static sched_task *start_synthesis(scheduler *s, double now, sched_job *job, uint32_t ahead) {
+/* NULL when memory is short. */
+static sched_task *start_synthesis(scheduler *s, double now, sched_job *job) {
     uint64_t witness = job->plan.witness_bytes, bytes = witness + job->plan.synthesis_bytes;
-    /* Ahead of the prover only as long as whatever comes next still gets through; the first, if it does. */
-    if (ahead > 0 && add_sizes(s->held, add_sizes(witness, largest_passage(s))) > usable(s)) return NULL;
     if (!fits_beside(s, s->held, passage_bytes(&job->plan)) || !fits(s, bytes)) return NULL;
     uint32_t k = first_in_state(job, SCHED_PENDING, 0);
     sched_task *task = start(s, now, STAGE_SYNTHESIS, &(sched_item){job, k}, 1, bytes);
@@ -422,11 +446,24 @@ static sched_task *start_synthesis(scheduler *s, double now, sched_job *job, uin
     return task;
 }
 
-/* Does a job of a higher priority wait or run? Then a batch waits no longer for company. */
-static bool more_urgent_exists(const scheduler *s, job_priority priority) {
-    for (const sched_job *job = s->first_job; job; job = job->next)
-        if (job->effective > priority) return true;
-    return false;
+static sched_task *next_synthesis(scheduler *s, search *a, job_priority priority) {
+    while (!a->memory_short && !a->prover_first) {
+        sched_job *job = choose(s, a, STAGE_SYNTHESIS, priority);
+        if (!job) return NULL;
+        /* Ahead of the prover only as long as whatever comes next still gets through. */
+        uint64_t witness = job->plan.witness_bytes;
+        bool through = a->loads[JOB_LOW].ahead == 0 ||
+                       add_sizes(s->held, add_sizes(witness, largest_passage(s))) <= usable(s);
+        sched_task *task = through ? start_synthesis(s, a->now, job) : NULL;
+        if (task) return task;
+        if (a->lifted)
+            job->lacks_memory = true;
+        else if (through)
+            a->memory_short = true;
+        else
+            a->prover_first = true;
+    }
+    return NULL;
 }
 
 /* The partitions to prove together: those of `first`, then of other jobs of its circuit and priority, in
@@ -451,18 +488,20 @@ static uint32_t collect_batch(const scheduler *s, sched_job *first, sched_item i
     return n;
 }
 
-/* NULL when memory is short, or when the batch waits for company (its jobs are then marked). */
-static sched_task *start_prove(scheduler *s, double now, sched_job *first) {
-    sched_item items[SCHED_MAX_BATCH];
-    double oldest;
-    uint32_t n = collect_batch(s, first, items, &oldest);
-    double flush_at = oldest + s->config.max_batch_wait;
-    if (n < s->config.max_batch && now < flush_at && first->effective < JOB_HIGH &&
-        !more_urgent_exists(s, first->effective)) {
-        if (flush_at < s->flush_at) s->flush_at = flush_at;
-        for (uint32_t i = 0; i < n; i++) items[i].job->awaits_batch = true;
-        return NULL;
+/* Does a batch, collected for the priority, go as it is although it is not full? */
+static bool goes_alone(const scheduler *s, const search *a, job_priority priority) {
+    if (priority >= JOB_HIGH) return true;
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        if (job->effective > priority) return true;
+        /* Nothing runs: this waits for the prover to take what is there. */
+        if (a->lifted && !job_state_is_final(job->state) && (!job->checked || unbegun(job))) return true;
     }
+    return false;
+}
+
+/* NULL when memory is short. */
+static sched_task *start_prove(scheduler *s, double now, const sched_item *items, uint32_t n) {
+    const sched_job *first = items[0].job;
     const backend_plan *plan = &first->plan;
     uint64_t bytes = plan->prove_bytes;
     if (!fits(s, bytes)) return NULL;
@@ -489,31 +528,55 @@ static sched_task *start_prove(scheduler *s, double now, sched_job *first) {
     return task;
 }
 
-/* The first batch in order that need not wait. */
-static sched_task *next_prove(scheduler *s, double now, const load loads[JOB_PRIORITIES]) {
-    for (;;) {
-        sched_job *job = choose(s, now, STAGE_PROVE, loads);
+/* The first batch in order that need not wait for company. */
+static sched_task *next_prove(scheduler *s, search *a, job_priority priority) {
+    while (!a->memory_short) {
+        sched_job *job = choose(s, a, STAGE_PROVE, priority);
         if (!job) return NULL;
-        sched_task *task = start_prove(s, now, job);
-        if (task || !job->awaits_batch) return task;
+        sched_item items[SCHED_MAX_BATCH];
+        double oldest;
+        uint32_t n = collect_batch(s, job, items, &oldest);
+        double flush_at = oldest + s->config.max_batch_wait;
+        if (n < s->config.max_batch && a->now < flush_at && !goes_alone(s, a, priority)) {
+            if (flush_at < s->flush_at) s->flush_at = flush_at;
+            for (uint32_t i = 0; i < n; i++) items[i].job->awaits_batch = true;
+            continue;
+        }
+        sched_task *task = start_prove(s, a->now, items, n);
+        if (task) return task;
+        if (a->lifted)
+            job->lacks_memory = true;
+        else
+            a->memory_short = true;
     }
+    return NULL;
+}
+
+/* The most urgent job goes first; nothing is started that would be paused at once. */
+static sched_task *next_in_order(scheduler *s, search *a) {
+    job_priority least = most_urgent(s);
+    for (job_priority p = JOB_CRITICAL; p >= least; p--) {
+        sched_task *task = next_verify(s, a, p);
+        if (!task) task = next_prove(s, a, p);
+        if (!task) task = next_synthesis(s, a, p);
+        if (!task) task = next_check(s, a, p);
+        if (task) return task;
+    }
+    return NULL;
 }
 
 sched_task *scheduler_next(scheduler *s, double now) {
-    load loads[JOB_PRIORITIES];
+    search a = {.now = now};
+    count_load(a.loads, s);
     s->lacking = 0;
     s->flush_at = HUGE_VAL;
+    for (sched_job *job = s->first_job; job; job = job->next) job->awaits_batch = job->lacks_memory = false;
+    sched_task *task = next_in_order(s, &a);
+    if (task || s->first_task) return task;
+    a.lifted = true;
+    a.memory_short = a.prover_first = false;
     for (sched_job *job = s->first_job; job; job = job->next) job->awaits_batch = false;
-    count_load(loads, s);
-    sched_job *job = choose(s, now, STAGE_VERIFY, loads);
-    if (job) return start_verify(s, now, job);
-    sched_task *task = next_prove(s, now, loads);
-    if (task) return task;
-    job = choose(s, now, STAGE_SYNTHESIS, loads);
-    if (job) task = start_synthesis(s, now, job, loads[JOB_LOW].ahead);
-    if (task) return task;
-    job = choose(s, now, STAGE_CHECK, loads);
-    return job ? start_check(s, now, job) : NULL;
+    return next_in_order(s, &a);
 }
 
 uint64_t scheduler_lacking(const scheduler *s) {
@@ -621,15 +684,6 @@ static void pass_deadlines(scheduler *s, double now) {
     }
 }
 
-static job_priority task_priority(const sched_task *task) {
-    job_priority most = JOB_LOW;
-    for (uint32_t i = 0; i < task->n; i++) {
-        job_priority p = task->item[i].job->effective;
-        if (p > most) most = p;
-    }
-    return most;
-}
-
 static void set_paused(scheduler *s, sched_task *task, bool paused, double now) {
     if (task->paused == paused) return;
     task->paused = paused;
@@ -644,11 +698,7 @@ static void set_paused(scheduler *s, sched_task *task, bool paused, double now) 
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {
     pass_deadlines(s, now);
     give_turns(s, now);
-    job_priority most = JOB_LOW;
-    for (sched_task *task = s->first_task; task; task = task->next) {
-        job_priority p = task_priority(task);
-        if (p > most && !task->cancelled) most = p;
-    }
+    job_priority most = most_urgent(s);
     for (sched_task *task = s->first_task; task; task = task->next) {
         int level = (int)task_priority(task) * RANKS + rank(task->stage);
         bool pause = level / RANKS < (int)most && !task->cancelled, was_told = task->told;

@@ -12,13 +12,17 @@
  *
  * Slots. At most one partition (or batch) of a priority or above is being proved: it keeps all cores busy,
  * and a second one would only take memory. A more urgent one starts beside it and, by its level, takes its
- * cores. Checks and syntheses run ahead of the prover at a lower level, in the gaps it leaves, up to
- * `lookahead` partitions; when the prover has nothing to do, they get all cores. So stages share cores by
- * what they can use at each moment, not by a fixed division.
+ * cores: what is less urgent is paused, and nothing less urgent starts. Checks and syntheses run ahead of the
+ * prover at a lower level, in the gaps it leaves, up to `lookahead` partitions; when the prover has nothing
+ * to do, they get all cores. So stages share cores by what they can use at each moment, not by a fixed
+ * division.
  *
  * Memory. Every stage reserves what it needs before it starts. What waits (parsed jobs, synthesized
- * partitions) is bounded so that the largest job can always go through all its stages: whatever is held, one
- * more synthesis and one more proof still fit. So waiting jobs cannot deadlock.
+ * partitions) is bounded so that what is synthesized can be proved, and that then the largest job can go
+ * through all its stages: whatever is held, one more synthesis and one more proof still fit. So waiting jobs
+ * cannot deadlock. When the first in order lacks memory, nothing less urgent takes any. Only when nothing
+ * runs that could free some (the budget was reduced, or the caller uses more besides) are jobs that do not
+ * fit passed over.
  *
  * Not thread-safe. Times are seconds of any clock that does not go back.
  */
@@ -78,6 +82,7 @@ struct sched_job {
     uint32_t unpaused; /* of these, those not paused */
     bool checking, checked, verifying;
     bool awaits_batch;          /* its partitions wait for company */
+    bool lacks_memory;          /* passed over, since nothing runs that might free some */
     job_priority effective;     /* after ageing */
     double served;              /* when something of it last ran */
     sched_job *previous, *next; /* unfinished jobs, in order of submission */
