@@ -23,13 +23,17 @@ struct scheduler {
     uint64_t lacking;
     uint32_t last_circuit; /* proved last */
     bool any_proved;
-    double flush_at;               /* when a waiting batch goes as it is; HUGE_VAL: none waits */
-    double served[JOB_PRIORITIES]; /* when something of a job of that priority last ran */
-    sched_job *turn;               /* the job raised by ageing, or NULL */
-    double turn_since;             /* since when it starved */
+    double flush_at; /* when a waiting batch goes as it is; HUGE_VAL: none waits */
+    double clock;    /* of the last call that told the time */
+    /* Ageing: since when the jobs of a priority starve. Time in which something of them runs, or in which
+     * nothing more urgent does, counts back as much as the same time of starving counts forward. */
+    double starves_since[JOB_PRIORITIES];
+    sched_job *turn;   /* the job raised by ageing, or NULL */
+    double turn_since; /* when it was raised */
+    double turn_ended; /* the last one */
 };
 
-#define TURN_CRITICAL 6.0 /* times `ageing`: a turn then counts as CRITICAL */
+#define TURN_CRITICAL 5.0 /* times `ageing`: a turn then counts as CRITICAL */
 
 /* --- life -------------------------------------------------------------------------------------------------
  */
@@ -54,6 +58,7 @@ cuzk_code scheduler_create(scheduler **out, const sched_config *config, sched_en
     s->ended = ended;
     s->ctx = ctx;
     s->flush_at = HUGE_VAL;
+    s->clock = s->turn_ended = -HUGE_VAL;
     scheduler_configure(s, config);
     return CUZK_OK;
 }
@@ -81,50 +86,6 @@ void scheduler_destroy(scheduler *s) {
 /* --- priorities -------------------------------------------------------------------------------------------
  */
 
-static void end_turn(scheduler *s, sched_job *job) {
-    if (s->turn != job) return;
-    s->turn = NULL;
-    job->effective = job->priority;
-}
-
-/* The first job of the priority of which, and of those below, nothing has run for the longest time; *since
- * receives since when. NULL: none waits. */
-static sched_job *longest_starving(const scheduler *s, double *since) {
-    sched_job *first[JOB_PRIORITIES] = {NULL}, *longest = NULL;
-    bool runs[JOB_PRIORITIES] = {false};
-    for (sched_job *job = s->first_job; job; job = job->next) {
-        if (!first[job->priority] && !job_state_is_final(job->state)) first[job->priority] = job;
-        runs[job->priority] |= job->unpaused > 0;
-    }
-    double served = 0;
-    for (unsigned p = JOB_LOW; p < JOB_CRITICAL && !runs[p]; p++) {
-        if (s->served[p] > served) served = s->served[p];
-        if (!first[p]) continue;
-        double waits_since = first[p]->accepted > served ? first[p]->accepted : served;
-        if (longest && waits_since >= *since) continue;
-        longest = first[p];
-        *since = waits_since;
-    }
-    return longest;
-}
-
-static void give_turns(scheduler *s, double now) {
-    if (s->config.ageing <= 0) {
-        if (s->turn) end_turn(s, s->turn);
-        return;
-    }
-    if (!s->turn) {
-        double since;
-        sched_job *starving = longest_starving(s, &since);
-        if (!starving || now < since + s->config.ageing) return;
-        s->turn = starving;
-        s->turn_since = since;
-    }
-    bool long_ago = now >= s->turn_since + TURN_CRITICAL * s->config.ageing;
-    job_priority raised = long_ago ? JOB_CRITICAL : JOB_HIGH;
-    s->turn->effective = raised > s->turn->priority ? raised : s->turn->priority;
-}
-
 static job_priority task_priority(const sched_task *task) {
     job_priority most = JOB_LOW;
     for (uint32_t i = 0; i < task->n; i++) {
@@ -142,6 +103,81 @@ static job_priority most_urgent(const scheduler *s) {
         if (p > most && !task->cancelled) most = p;
     }
     return most;
+}
+
+static void end_turn(scheduler *s, sched_job *job) {
+    if (s->turn != job) return;
+    s->turn = NULL;
+    s->turn_ended = s->starves_since[job->priority] = s->clock;
+    job->effective = job->priority;
+}
+
+/* The first job of each priority; NULL: none. */
+typedef struct standing {
+    sched_job *first[JOB_PRIORITIES];
+    bool starves[JOB_PRIORITIES];
+} standing;
+
+static void find_standing(standing *out, const scheduler *s) {
+    *out = (standing){0};
+    job_priority most = JOB_DEFAULT_PRIORITY;
+    for (const sched_task *task = s->first_task; task; task = task->next)
+        if (!task->paused && !task->cancelled && task_priority(task) > most) most = task_priority(task);
+    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] = p < most;
+    for (sched_job *job = s->first_job; job; job = job->next) {
+        if (job_state_is_final(job->state)) continue;
+        if (!out->first[job->priority]) out->first[job->priority] = job;
+        if (job->unpaused > 0) out->starves[job->priority] = false;
+    }
+    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] &= out->first[p] != NULL;
+}
+
+/* To be called before anything changes. */
+static void pass_time(scheduler *s, double now) {
+    if (now <= s->clock) return;
+    double passed = now - s->clock;
+    s->clock = now;
+    standing st;
+    find_standing(&st, s);
+    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) {
+        double since = s->starves_since[p] + 2 * passed;
+        if (!st.first[p])
+            s->starves_since[p] = now;
+        else if (!st.starves[p])
+            s->starves_since[p] = since < now ? since : now;
+    }
+}
+
+/* The job to get the next turn, and when; NULL: none starves. */
+static sched_job *next_turn(const scheduler *s, double *at) {
+    standing st;
+    find_standing(&st, s);
+    sched_job *job = NULL;
+    double since = HUGE_VAL;
+    for (unsigned p = JOB_CRITICAL; p-- > JOB_LOW;) {
+        if (!st.starves[p] || s->starves_since[p] >= since) continue;
+        job = st.first[p];
+        since = s->starves_since[p];
+    }
+    *at = (since > s->turn_ended ? since : s->turn_ended) + s->config.ageing;
+    return job;
+}
+
+static void give_turns(scheduler *s, double now) {
+    if (s->config.ageing <= 0) {
+        if (s->turn) end_turn(s, s->turn);
+        return;
+    }
+    if (!s->turn) {
+        double at;
+        sched_job *job = next_turn(s, &at);
+        if (!job || now < at) return;
+        s->turn = job;
+        s->turn_since = now;
+    }
+    bool long_ago = now >= s->turn_since + TURN_CRITICAL * s->config.ageing;
+    job_priority raised = long_ago ? JOB_CRITICAL : JOB_HIGH;
+    s->turn->effective = raised > s->turn->priority ? raised : s->turn->priority;
 }
 
 /* Within a priority: verification frees a whole job, proving is what everything waits for, the rest fills the
@@ -249,6 +285,10 @@ cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sche
         free(partitions);
         return error_no_memory(err, sizeof *job + job_in->plan.partitions * sizeof *partitions, "a job");
     }
+    pass_time(s, now);
+    standing st;
+    find_standing(&st, s);
+    if (!st.first[job_in->priority]) s->starves_since[job_in->priority] = now;
     *job = (sched_job){.priority = job_in->priority,
                        .effective = job_in->priority,
                        .plan = job_in->plan,
@@ -304,9 +344,24 @@ static void cancel_orphans(scheduler *s) {
 }
 
 void scheduler_end(scheduler *s, double now, sched_job *job, job_state state) {
+    pass_time(s, now);
     if (!job_state_is_final(job->state)) job->state = state;
     cancel_orphans(s);
     finish_if_idle(s, now, job);
+}
+
+static void pass_deadlines(scheduler *s, double now) {
+    for (sched_job *job = s->first_job, *next; job; job = next) {
+        next = job->next;
+        if (job->deadline > 0 && now >= job->deadline && !job_state_is_final(job->state))
+            scheduler_end(s, now, job, JOB_TIMEOUT);
+    }
+}
+
+static void tick(scheduler *s, double now) {
+    pass_time(s, now);
+    pass_deadlines(s, now);
+    give_turns(s, now);
 }
 
 /* --- choosing ---------------------------------------------------------------------------------------------
@@ -566,6 +621,7 @@ static sched_task *next_in_order(scheduler *s, search *a) {
 }
 
 sched_task *scheduler_next(scheduler *s, double now) {
+    tick(s, now);
     search a = {.now = now};
     count_load(a.loads, s);
     s->lacking = 0;
@@ -636,10 +692,7 @@ static void item_done(scheduler *s, double now, const sched_task *task, uint32_t
         p = &job->partition[task->item[i].partition];
         p->task = NULL;
     }
-    if (!task->paused) {
-        job->unpaused--;
-        s->served[job->priority] = now;
-    }
+    if (!task->paused) job->unpaused--;
     job->served = now;
     switch (task->stage) {
     case STAGE_CHECK:
@@ -661,6 +714,7 @@ static void item_done(scheduler *s, double now, const sched_task *task, uint32_t
 }
 
 void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outcome *outcomes, uint32_t bad) {
+    pass_time(s, now);
     s->reserved -= task->bytes;
     *(task->previous ? &task->previous->next : &s->first_task) = task->next;
     *(task->next ? &task->next->previous : &s->last_task) = task->previous;
@@ -676,28 +730,18 @@ void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outc
 /* --- time -------------------------------------------------------------------------------------------------
  */
 
-static void pass_deadlines(scheduler *s, double now) {
-    for (sched_job *job = s->first_job, *next; job; job = next) {
-        next = job->next;
-        if (job->deadline > 0 && now >= job->deadline && !job_state_is_final(job->state))
-            scheduler_end(s, now, job, JOB_TIMEOUT);
-    }
-}
-
-static void set_paused(scheduler *s, sched_task *task, bool paused, double now) {
+static void set_paused(sched_task *task, bool paused, double now) {
     if (task->paused == paused) return;
     task->paused = paused;
     for (uint32_t i = 0; i < task->n; i++) {
         sched_job *job = task->item[i].job;
         job->unpaused = paused ? job->unpaused - 1 : job->unpaused + 1;
         job->served = now;
-        s->served[job->priority] = now;
     }
 }
 
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {
-    pass_deadlines(s, now);
-    give_turns(s, now);
+    tick(s, now);
     job_priority most = most_urgent(s);
     for (sched_task *task = s->first_task; task; task = task->next) {
         int level = (int)task_priority(task) * RANKS + rank(task->stage);
@@ -706,7 +750,7 @@ void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched
         task->level = level;
         task->effective = (job_priority)(level / RANKS);
         task->told = task->cancelled;
-        set_paused(s, task, pause, now);
+        set_paused(task, pause, now);
         if (change && changed) changed(ctx, task);
     }
 }
@@ -717,11 +761,11 @@ double scheduler_wakeup(const scheduler *s) {
         if (job->deadline > 0 && job->deadline < at && !job_state_is_final(job->state)) at = job->deadline;
     if (s->config.ageing <= 0) return at;
     double turn = HUGE_VAL;
-    if (s->turn) {
-        if (s->turn->effective < JOB_CRITICAL) turn = s->turn_since + TURN_CRITICAL * s->config.ageing;
-    } else {
-        double since;
-        if (longest_starving(s, &since)) turn = since + s->config.ageing;
+    if (!s->turn) {
+        double next;
+        if (next_turn(s, &next)) turn = next;
+    } else if (s->turn->effective < JOB_CRITICAL) {
+        turn = s->turn_since + TURN_CRITICAL * s->config.ageing;
     }
     return turn < at ? turn : at;
 }

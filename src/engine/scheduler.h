@@ -5,10 +5,11 @@
  * Order. Higher priority goes first, then the earlier submission; of the same priority, a job of the circuit
  * that was proved last may go before an earlier one, but not for longer than SCHED_GROUP_SECONDS.
  *
- * Ageing. When nothing of a priority and those below has run for `ageing` seconds although something waits,
- * its first job is given a turn: until one of its partitions is proved it counts as HIGH, and after six times
- * as long as CRITICAL. One job has a turn at a time. So nothing starves, and yet a backlog never outranks
- * urgent jobs by more than a partition at a time.
+ * Ageing. When jobs of a priority have starved for `ageing` seconds because of more urgent ones, the first of
+ * them is given a turn: until one of its partitions is proved it counts as HIGH, and after five times as long
+ * as CRITICAL. Time in which they run makes up for as much starving. One job has a turn at a time, the next
+ * begins `ageing` seconds after it at the earliest, and goes to the priority that has starved longest. So
+ * nothing starves, and yet a backlog never outranks urgent jobs by more than a partition at a time.
  *
  * Slots. At most one partition (or batch) of a priority or above is being proved: it keeps all cores busy,
  * and a second one would only take memory. A more urgent one starts beside it and, by its level, takes its
@@ -132,8 +133,9 @@ void scheduler_configure(scheduler *s, const sched_config *config);
 cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sched_job *job_in,
                            bool *can_retry, cuzk_error *err);
 
-/* The next stage to start now, which is thereby started; NULL when there is none. Call until NULL after every
- * other call. The task is the scheduler's, and lives until scheduler_done. */
+/* The next stage to start now, which is thereby started; NULL when there is none. Call until NULL, and then
+ * scheduler_update, after every other call and at scheduler_wakeup. Lets deadlines pass first. The task is
+ * the scheduler's, and lives until scheduler_done. */
 sched_task *scheduler_next(scheduler *s, double now);
 /* Bytes that the last scheduler_next lacked for the stage it would have started; 0: memory was no obstacle.
  */
@@ -147,8 +149,8 @@ void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outc
  * (their `cancelled` is set). A job that is ending keeps its first reason. */
 void scheduler_end(scheduler *s, double now, sched_job *job, job_state state);
 
-/* Let deadlines pass and set the levels and pauses of running tasks. Call after every change, and at
- * scheduler_wakeup. changed (may be NULL) is called for each task whose level, pause or cancellation changed.
+/* Let deadlines pass and set the levels and pauses of running tasks. Call when scheduler_next has answered
+ * NULL. changed (may be NULL) is called for each task whose level, pause or cancellation changed.
  */
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx);
 /* When scheduler_update and scheduler_next must be called again if nothing else happens. HUGE_VAL: never. */
