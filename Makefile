@@ -6,7 +6,7 @@ DEMO  ?= out/demo
 .PHONY: all demo test deps asan tsan fuzz format format-check install clean bench
 
 all: deps
-	cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
+	cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(if $(PREFIX),-DCMAKE_INSTALL_PREFIX=$(PREFIX))
 	cmake --build $(BUILD) -j $(JOBS)
 
 # Installs the Debian packages that are missing, and nothing when none is.
@@ -44,6 +44,7 @@ format:
 format-check:
 	clang-format-14 --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cpp')
 
+# Below /usr/local, or PREFIX; staged below DESTDIR when that is given.
 install: all
 	cmake --install $(BUILD)
 

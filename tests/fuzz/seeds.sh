@@ -18,6 +18,13 @@ fuzz_c1)
     tail -c 600 "$data/c1/2k-v1_1/c1.inner.json" | sed 's/^[^"]*/{/' >"$out/tail"
     printf '{"registered_proof":"StackedDrg64GiBV1","vanilla_proofs":{"StackedDrg64GiBV1":[[]]}}' >"$out/big"
     ;;
+fuzz_config)
+    # The example as it is and with every key set, and each of its sections by itself.
+    cp "$data/../../dist/cuzk.toml" "$out/example"
+    sed 's/^#\([a-z]\)/\1/' "$data/../../dist/cuzk.toml" >"$out/all"
+    sed '/^#/d; /^$/d' "$out/all" >"$out/bare"
+    printf '[gpus]\ndevices = [0, 1]\n[srs]\npreload = ["porep-32g"]\n' >"$out/old"
+    ;;
 fuzz_proof)
     cp "$data/groth16-small/proof.bin" "$out/one"
     cat "$data/groth16-small/proof.bin" "$data/c1/2k-v1_1/proof.bin" >"$out/two"
