@@ -62,6 +62,39 @@ expect 2 'needs --path template' synth-only --c1 "$c1" --path generic --form com
 expect 5 'needs [0-9]+ MiB|memory budget' synth-only --c1 "$c1" --form full --memory-budget 100MiB
 expect 3 'absent' synth-only --c1 "$work/absent.json"
 
+# --- lc-study: 20000 constraints, and neither jemalloc nor valgrind, which need not be there
+study="--c1 $c1 --constraints 20000 --repeat 2 --allocators glibc --counts none"
+expect 0 'A aux .*C aux .*CPU time under glibc.*none .*direct .*vec 96 .*small:8 704 .*arena .*Not measured under jemalloc: not wanted.*bytes written.*Events were not counted: not wanted' \
+    lc-study $study -q
+expect 0 '"constraints": 20000, "rounds": 2,.*"jemalloc": "not wanted".*"name": "small:2/zeroed".*"allocations_per_constraint"' \
+    lc-study $study -q --strategies vec,small:2/zeroed --json -
+expect 0 'none .*direct .*pool' lc-study $study --strategies pool --json "$work/study.json" --chart "$work/study.svg"
+grep -q '"cache_lines_per_constraint"' "$work/study.json" && grep -q '^</svg>$' "$work/study.svg" || {
+    echo 'FAILED: no JSON or no chart of the study'
+    failed=$((failed + 1))
+}
+expect 0 'Not measured under jemalloc: its library cannot be' \
+    lc-study --c1 "$c1" --constraints 1000 --repeat 1 --counts none -q --jemalloc "$work/absent.so"
+expect 5 'no allocator to measure: jemalloc: its library cannot be' \
+    lc-study --c1 "$c1" --constraints 1000 --repeat 1 --counts none -q --allocators jemalloc --jemalloc "$c1"
+output=$(PATH=/nowhere "$bench" lc-study --c1 "$c1" --constraints 1000 --repeat 1 --strategies vec --allocators glibc \
+    --counts cachegrind -q 2>&1)
+[ $? -eq 5 ] && printf '%s' "$output" | grep -q 'valgrind.*is not installed' || {
+    echo "FAILED: lc-study without valgrind: $output"
+    failed=$((failed + 1))
+}
+expect 0 'Examples.*Exit codes' lc-study --help
+expect 2 "'vec2', expected some of vec, small:1" lc-study --c1 "$c1" --strategies vec,vec2
+expect 2 "'none', expected some of vec" lc-study --c1 "$c1" --strategies none
+expect 2 'vec is named twice' lc-study --c1 "$c1" --strategies vec,arena,vec
+expect 2 "'musl', expected some of glibc, jemalloc" lc-study --c1 "$c1" --allocators glibc,musl
+expect 2 "'perf', expected auto, hardware, cachegrind or none" lc-study --c1 "$c1" --counts perf
+expect 2 "'0', expected a whole number from 1 to 100" lc-study --c1 "$c1" --repeat 0
+expect 2 '[-]-partition 1, expected 0 to 0' lc-study --c1 "$c1" --partition 1
+expect 2 '[-]-c1 is required' lc-study
+expect 3 'absent' lc-study --c1 "$work/absent.json"
+expect 2 'absent' lc-study $study -q --strategies vec --chart "$work/absent/study.svg"
+
 # --- pce-bench
 expect 0 '=== PCE Benchmark ===.*Step 3.*circuit 0: PASS \(all 2687961 constraints match\).*ALL CIRCUITS MATCH.*saved to: .*round-trip verification: PASS' \
     pce-bench --c1 "$c1" --save-pce "$work/2k.pce"

@@ -7,5 +7,6 @@
 int kernels_main(int argc, char **argv);
 int synth_only_main(int argc, char **argv);
 int pce_bench_main(int argc, char **argv);
+int lc_study_main(int argc, char **argv);
 
 #endif

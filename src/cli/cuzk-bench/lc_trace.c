@@ -4,19 +4,19 @@
 
 #define FIRST_SIZE 256u
 
-/* Where the line is, or would be. */
-static uint64_t *place(uint64_t *set, size_t size, uint64_t line) {
-    size_t i = (size_t)(line * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
-    while (set[i] && set[i] != line) i = (i + 1) & (size - 1);
+/* Where the line is, or would be, among those of a constraint. */
+static lc_line *place(lc_line *set, size_t size, lc_line wanted) {
+    size_t i = (size_t)(wanted.line * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+    while (set[i].enforce == wanted.enforce && set[i].line != wanted.line) i = (i + 1) & (size - 1);
     return &set[i];
 }
 
-static bool grow(lc_trace *t) {
+static bool grow(lc_trace *t, uint64_t enforce) {
     const size_t size = t->size ? 2 * t->size : FIRST_SIZE;
-    uint64_t *set = calloc(size, sizeof *set);
+    lc_line *set = calloc(size, sizeof *set);
     if (!set) return false;
     for (size_t i = 0; i < t->size; i++)
-        if (t->set[i]) *place(set, size, t->set[i]) = t->set[i];
+        if (t->set[i].enforce == enforce) *place(set, size, t->set[i]) = t->set[i];
     free(t->set);
     t->set = set;
     t->size = size;
@@ -27,13 +27,14 @@ static void touch(lc_trace *t, const void *at, size_t bytes) {
     if (!bytes) return;
     const uint64_t first = (uintptr_t)at / LC_LINE_BYTES, last = ((uintptr_t)at + bytes - 1) / LC_LINE_BYTES;
     for (uint64_t line = first; line <= last; line++) {
-        if (2 * t->used >= t->size && !grow(t)) {
+        const lc_line wanted = {line, t->enforces + 1};
+        if (2 * t->used >= t->size && !grow(t, wanted.enforce)) {
             t->failed = true;
             return;
         }
-        uint64_t *found = place(t->set, t->size, line);
-        t->used += *found == 0;
-        *found = line;
+        lc_line *found = place(t->set, t->size, wanted);
+        t->used += found->enforce != wanted.enforce;
+        *found = wanted;
     }
 }
 
@@ -50,7 +51,6 @@ void lc_trace_write(lc_trace *t, const void *at, size_t bytes) {
 void lc_trace_next(lc_trace *t) {
     t->enforces++;
     t->lines += t->used;
-    if (t->used) memset(t->set, 0, t->size * sizeof *t->set);
     t->used = 0;
 }
 

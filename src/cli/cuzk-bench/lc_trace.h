@@ -9,13 +9,18 @@
 
 #define LC_LINE_BYTES 64u
 
+/* A line, touched by constraint number `enforce` (from 1). */
+typedef struct lc_line {
+    uint64_t line, enforce;
+} lc_line;
+
 /* Zeroed at first; lc_trace_free in the end. */
 typedef struct lc_trace {
     uint64_t enforces, read, written; /* bytes */
     uint64_t lines;                   /* summed over the constraints */
     uint64_t buffers;                 /* taken, or grown, outside the combination itself */
     bool failed;                      /* out of memory: `lines` is too small */
-    uint64_t *set;                    /* lines of this constraint, open addressing; 0 is free */
+    lc_line *set;                     /* open addressing; lines of earlier constraints count as absent */
     size_t size, used;                /* of the set; the size is a power of two */
 } lc_trace;
 

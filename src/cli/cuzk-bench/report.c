@@ -35,15 +35,11 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-typedef struct spread {
-    double median, least, most;
-} spread;
-
-static spread spread_of(const double *values, unsigned n) {
+bench_spread bench_spread_of(const double *values, unsigned n) {
     double sorted[BENCH_MAX_REPEAT];
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
-    return (spread){(sorted[n / 2] + sorted[(n - 1) / 2]) / 2, sorted[0], sorted[n - 1]};
+    return (bench_spread){(sorted[n / 2] + sorted[(n - 1) / 2]) / 2, sorted[0], sorted[n - 1]};
 }
 
 /* --- the machine ---------------------------------------------------------------------------------------- */
@@ -108,18 +104,23 @@ static const char *format_size(char out[32], uint64_t n) {
     return out;
 }
 
-void bench_print_table(const bench_report *report) {
-    machine m = this_machine();
+void bench_print_machine(void) {
+    const machine m = this_machine();
     char text[32];
+    printf("%s, %u CPUs, %s, %s, huge pages %s, load %.2f\n", m.cpu, m.cpus, format_bytes(text, m.memory),
+           m.kernel, m.huge_pages, m.load);
+}
+
+void bench_print_table(const bench_report *report) {
     printf("cuzk %s (%s), %s, %u thread%s\n", CUZK_VERSION, CUZK_COMMIT, report->variant, report->threads,
            report->threads == 1 ? "" : "s");
-    printf("%s, %u CPUs, %s, %s, huge pages %s, load %.2f\n\n", m.cpu, m.cpus, format_bytes(text, m.memory),
-           m.kernel, m.huge_pages, m.load);
-    printf("%-14s %-8s %8s %11s %11s %11s %11s %11s\n", "work", "variant", "size", "median", "least", "most",
-           "CPU", "CPU/item");
+    bench_print_machine();
+    printf("\n%-14s %-8s %8s %11s %11s %11s %11s %11s\n", "work", "variant", "size", "median", "least",
+           "most", "CPU", "CPU/item");
     for (unsigned i = 0; i < report->count; i++) {
         const bench_result *r = &report->results[i];
-        spread wall = spread_of(r->seconds, r->repeat), cpu = spread_of(r->cpu_seconds, r->repeat);
+        bench_spread wall = bench_spread_of(r->seconds, r->repeat),
+                     cpu = bench_spread_of(r->cpu_seconds, r->repeat);
         char size[32], median[32], least[32], most[32], cpu_text[32], item[32];
         printf("%-14s %-8s %8s %11s %11s %11s %11s %11s\n", r->work, r->variant, format_size(size, r->n),
                format_seconds(median, wall.median), format_seconds(least, wall.least),

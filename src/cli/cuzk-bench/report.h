@@ -31,10 +31,18 @@ typedef struct bench_report {
     bench_result results[BENCH_MAX_RESULTS];
 } bench_report;
 
+typedef struct bench_spread {
+    double median, least, most;
+} bench_spread;
+/* Of 1 to BENCH_MAX_REPEAT values. */
+bench_spread bench_spread_of(const double *values, unsigned n);
+
 bench_clock bench_start(void);
 /* Append the time since start, of the wall clock and of all threads of the process. */
 void bench_stop(bench_result *result, bench_clock start);
 
+/* One line: processor, CPUs, memory, kernel, huge pages, load. */
+void bench_print_machine(void);
 /* The key "machine" and what this machine is. */
 void bench_put_machine(yajl_gen g);
 
