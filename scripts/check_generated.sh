@@ -20,4 +20,9 @@ check() { # generator, file
     fi
 }
 check scripts/gen_poseidon.py src/hash/poseidon_constants.c
+if command -v protoc >/dev/null 2>&1; then
+    check scripts/gen_descriptors.py src/rpc/descriptors.c
+else
+    echo "check_generated: src/rpc/descriptors.c skipped, there is no protoc"
+fi
 exit $status

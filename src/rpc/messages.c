@@ -1,5 +1,7 @@
 #include "rpc/messages.h"
 
+#include "rpc/descriptors.h"
+
 #define FIELD(type, number, kind, member)                                                                    \
     { number, kind, #member, offsetof(type, member), 0, NULL }
 #define LIST(type, number, member, item)                                                                     \
@@ -156,3 +158,9 @@ const proving_method_info proving_methods[METHOD_COUNT] = {
     [METHOD_PRELOAD_SRS] = METHOD("PreloadSRS", preload_srs_request, preload_srs_response),
     [METHOD_EVICT_SRS] = METHOD("EvictSRS", evict_srs_request, evict_srs_response),
 };
+
+static const char *const method_names[METHOD_COUNT] = {
+    "SubmitProof", "AwaitProof", "Prove", "CancelProof", "GetStatus", "GetMetrics", "PreloadSRS", "EvictSRS",
+};
+
+const rpc_service proving_service = {PROVING_SERVICE, method_names, METHOD_COUNT, &cuzk_descriptor};

@@ -6,6 +6,7 @@
 #define CUZK_RPC_MESSAGES_H
 
 #include "rpc/schema.h"
+#include "rpc/service.h"
 
 typedef enum proof_kind {
     PROOF_KIND_UNSPECIFIED = 0,
@@ -171,5 +172,8 @@ typedef struct proving_method_info {
 } proving_method_info;
 
 extern const proving_method_info proving_methods[METHOD_COUNT];
+
+/* For rpc_server_create: its method indices are those of proving_method. */
+extern const rpc_service proving_service;
 
 #endif

@@ -21,6 +21,7 @@
 #ifndef CUZK_RPC_SERVER_H
 #define CUZK_RPC_SERVER_H
 
+#include "rpc/service.h"
 #include "rpc/status.h"
 #include "rpc/wire.h"
 
@@ -55,14 +56,6 @@ typedef struct rpc_handlers {
     /* Something an operator may want to know (a full table of files, a broken listener). May be NULL. */
     void (*log)(void *ctx, const char *text);
 } rpc_handlers;
-
-/* One service: method names as in its file, which reflection hands out (a serialized FileDescriptorProto). */
-typedef struct rpc_service {
-    const char *name; /* "package.Service" */
-    const char *const *methods;
-    size_t method_count;
-    wire_view descriptor;
-} rpc_service;
 
 /* Zero means the default. */
 typedef struct rpc_options {
