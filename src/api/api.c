@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "circuit/porep.h"
 #include "field/field.h"
-#include "filecoin/param_names.h"
 #include "filecoin/vanilla.h"
 #include "groth16/setup.h"
 #include "version.h"
@@ -138,52 +137,12 @@ const char *cuzk_circuit_for(const char *registered_proof) {
     return proof ? proof->sector->porep_name : NULL;
 }
 
-srs_shape api_srs_shape(const catalog_entry *entry) {
-    srs_shape shape = {.inputs = entry->shape.inputs,
-                       .aux = entry->shape.aux,
-                       .a = (uint64_t)entry->shape.inputs + entry->a_aux_density,
-                       .b = 1 + (uint64_t)entry->b_aux_density};
-    while (UINT64_C(1) << shape.log_domain < entry->shape.constraints + entry->shape.inputs)
-        shape.log_domain++;
-    return shape;
-}
-
-/* The catalogue's entry and the paths of its files. */
-static cuzk_code locate(const catalog_entry **entry, char params[1024], char vk[1024], const char *circuit,
-                        const char *directory, cuzk_error *err) {
-    *entry = circuit ? catalog_find(circuit) : NULL;
-    if (!*entry)
-        return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET, "unknown circuit '%s'",
-                         circuit ? circuit : "");
-    const sector_shape *sector = sector_by_bytes((*entry)->sector_bytes);
-    TRY(param_path(params, 1024, directory, (*entry)->kind, sector, PARAM_FILE_PARAMS, err));
-    return param_path(vk, 1024, directory, (*entry)->kind, sector, PARAM_FILE_VK, err);
-}
-
-static cuzk_code open_files(cuzk_params *p, const char *params, const char *vk, bool can_prove,
-                            cuzk_error *err) {
-    srs_shape shape = api_srs_shape(p->circuit);
-    TRY(vk_read(&p->vk, vk, NULL, err));
-    if (p->vk.ic_count != shape.inputs)
-        return error_set(err, CUZK_ERR_PARAMS, vk, CUZK_NO_OFFSET, "verifying key of %u inputs, %s has %u",
-                         p->vk.ic_count, p->circuit->id, shape.inputs);
-    TRY(verifier_create(&p->verifier, &p->vk, err));
-    if (!can_prove) return CUZK_OK;
-    TRY(srs_open(&p->srs, params, &shape, NULL, err));
-    p->can_prove = true;
-    return srs_check_vk(&p->srs, &p->vk, vk, err);
-}
-
 static cuzk_code open_params(cuzk_params **out, const char *circuit, const char *directory, bool can_prove,
                              cuzk_error *err) {
     *out = NULL;
-    const catalog_entry *entry;
-    char params[1024], vk[1024];
-    TRY(locate(&entry, params, vk, circuit, directory, err));
     cuzk_params *p = calloc(1, sizeof *p);
     if (!p) return error_no_memory(err, sizeof *p, "parameters");
-    p->circuit = entry;
-    cuzk_code code = open_files(p, params, vk, can_prove, err);
+    cuzk_code code = key_open(&p->key, circuit, directory, can_prove, err);
     if (code != CUZK_OK) {
         cuzk_params_close(p);
         return code;
@@ -203,9 +162,7 @@ cuzk_code cuzk_params_open_vk(cuzk_params **out, const char *circuit, const char
 
 void cuzk_params_close(cuzk_params *p) {
     if (!p) return;
-    srs_close(&p->srs);
-    verifier_destroy(p->verifier);
-    vk_free(&p->vk);
+    key_close(p->key);
     free(p);
 }
 
@@ -231,7 +188,7 @@ cuzk_code cuzk_params_setup(cuzk *engine, const char *circuit_name, const char *
                             const cuzk_toxic_waste *waste, const cuzk_progress *progress, cuzk_error *err) {
     const catalog_entry *entry;
     char params[1024], vk[1024];
-    TRY(locate(&entry, params, vk, circuit_name, directory, err));
+    TRY(key_paths(&entry, params, vk, circuit_name, directory, err));
     if (entry->kind != PROOF_POREP)
         return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET, "the circuit %s cannot be built yet",
                          entry->id);

@@ -3,9 +3,8 @@
 #define CUZK_API_INTERNAL_H
 
 #include "base/pool.h"
-#include "circuit/catalog.h"
+#include "engine/key.h"
 #include "filecoin/c1.h"
-#include "groth16/srs.h"
 
 struct cuzk {
     pool *threads;
@@ -17,14 +16,7 @@ struct cuzk_c1 {
 };
 
 struct cuzk_params {
-    const catalog_entry *circuit;
-    bool can_prove; /* srs is open */
-    srs srs;
-    verifying_key vk;
-    verifier *verifier;
+    proving_key *key;
 };
-
-/* The counts a circuit's parameter file must have. */
-srs_shape api_srs_shape(const catalog_entry *entry);
 
 #endif

@@ -12,22 +12,12 @@
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "circuit/porep.h"
-#include "filecoin/public_inputs.h"
+#include "engine/seal.h"
 #include "filecoin/replica_id.h"
-#include "groth16/prove.h"
 #include "r1cs/synthesis.h"
 
 /* --- verification ------------------------------------------------------------------------------------------
  */
-
-static cuzk_code check_fits(const cuzk_params *params, const sector_shape *sector, cuzk_error *err) {
-    if (params->circuit->kind == PROOF_POREP && params->circuit->sector_bytes == sector->bytes)
-        return CUZK_OK;
-    return error_set(err, CUZK_ERR_PARAMS, NULL, CUZK_NO_OFFSET,
-                     "the parameters are of %s, the sector needs %s", params->circuit->id,
-                     sector->porep_name);
-}
 
 /* Read a commitment of a statement. */
 static cuzk_code read_commitment(fr_repr *out, const uint8_t bytes[32], const char *name, cuzk_error *err) {
@@ -55,38 +45,11 @@ cuzk_code cuzk_seal_verify(cuzk *engine, const cuzk_params *params, const cuzk_s
                            const uint8_t *proof, size_t proof_size, cuzk_error *err) {
     porep_statement statement;
     TRY(make_statement(&statement, seal, err));
-    const sector_shape *sector = statement.proof->sector;
-    TRY(check_fits(params, sector, err));
-    size_t partitions = registered_porep_partitions(statement.proof);
-    if (proof_size != partitions * CUZK_PROOF_BYTES)
-        return error_set(err, CUZK_ERR_INPUT, NULL, CUZK_NO_OFFSET,
-                         "%zu bytes, expected %zu (%zu partition%s of %u)", proof_size,
-                         partitions * CUZK_PROOF_BYTES, partitions, partitions == 1 ? "" : "s",
-                         CUZK_PROOF_BYTES);
-    size_t n_inputs = POREP_INPUTS(sector->challenges);
-    groth16_proof *proofs = malloc(partitions * sizeof *proofs);
-    fr *inputs = malloc(partitions * n_inputs * sizeof *inputs);
-    cuzk_code code = CUZK_OK;
-    if (!proofs || !inputs)
-        code = error_no_memory(err, partitions * n_inputs * sizeof *inputs, "public inputs");
-    if (code == CUZK_OK) code = proof_decode(proofs, partitions, proof, proof_size, NULL, err);
-    for (size_t k = 0; k < partitions && code == CUZK_OK; k++)
-        code = porep_public_inputs(inputs + k * n_inputs, &statement, (unsigned)k, err);
-    if (code == CUZK_OK)
-        code = verify_batch(params->verifier, proofs, partitions, inputs, n_inputs, engine->threads, err);
-    free(proofs);
-    free(inputs);
-    return code;
+    return seal_verify(params->key, &statement, proof, proof_size, NULL, engine->threads, err);
 }
 
 /* --- proving -----------------------------------------------------------------------------------------------
  */
-
-/* Big buffers a partition needs at its peak: the assignment, and the tables and buckets of transforms and
- * sums. */
-static uint64_t prove_bytes(const catalog_entry *circuit) {
-    return assignment_bytes(&circuit->shape) + synthesis_bytes(&circuit->shape) + (UINT64_C(256) << 20);
-}
 
 /* Add to the timing of a phase, which keeps its first place in the list. */
 static void add_time(cuzk_report *report, const char *phase, double seconds) {
@@ -111,28 +74,25 @@ static void add_prove_times(cuzk_report *report, const prove_timings *t) {
     add_time(report, "self-check", t->verify);
 }
 
-static cuzk_code prove_partition(uint8_t out[CUZK_PROOF_BYTES], cuzk *engine, const cuzk_params *params,
-                                 const c1 *sector, unsigned k, synthesizer *kept,
-                                 const prove_options *options, cuzk_report *report,
-                                 const cuzk_progress *progress, cuzk_error *err) {
-    double start = clock_seconds();
-    porep_circuit partition;
-    r1cs_circuit circuit;
-    r1cs_parts parts;
-    porep_of_c1(&partition, &circuit, sector, k);
-    porep_parts(&parts, &partition);
-    assignment w = {.a = NULL};
-    TRY(synthesize(&w, kept, &circuit, &parts, SYNTHESIS_TEMPLATES, engine->threads, progress, err));
-    add_time(report, "synthesis", clock_seconds() - start);
+static cuzk_code prove_partition(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk *engine, const cuzk_params *params,
+                                 const c1 *sector, unsigned k, const prove_options *options,
+                                 cuzk_report *report, const cuzk_progress *progress, cuzk_error *err) {
+    double start = clock_seconds(), expand = 0;
+    compact_witness w;
+    TRY(seal_synthesize(&w, params->key, sector, k, engine->threads, progress, err));
+    double synthesis = clock_seconds() - start;
 
-    groth16_proof proof;
     prove_timings timings;
-    cuzk_code code =
-        groth16_prove(&proof, &params->srs, &w, options, engine->threads, progress, &timings, err);
-    assignment_free(&w);
-    if (code != CUZK_OK) return code;
+    cuzk_code code;
+    cuzk_error why;
+    compact_witness *const one = &w;
+    seal_prove(out, &code, &why, &one, 1, params->key, options, engine->threads, progress, &expand, &timings);
+    if (code != CUZK_OK) {
+        if (err) *err = why;
+        return code;
+    }
+    add_time(report, "synthesis", synthesis + expand);
     add_prove_times(report, &timings);
-    proof_encode(out, &proof);
     return CUZK_OK;
 }
 
@@ -153,15 +113,16 @@ cuzk_code cuzk_seal_prove(cuzk *engine, const cuzk_params *params, const cuzk_c1
     *proof = NULL;
     *proof_size = 0;
     double start = clock_seconds();
-    TRY(check_fits(params, c->parsed->proof->sector, err));
-    if (!params->can_prove)
+    TRY(seal_check_key(params->key, c->parsed->proof->sector, err));
+    if (!params->key->can_prove)
         return error_set(err, CUZK_ERR_PARAMS, NULL, CUZK_NO_OFFSET,
-                         "only the verifying key of %s is open: it cannot prove", params->circuit->id);
+                         "only the verifying key of %s is open: it cannot prove", params->key->circuit->id);
     TRY(cuzk_c1_check_replica_id(c, miner_id, sector_num, err));
     fr r, s;
     if (fixed) TRY(read_randomness(&r, &s, fixed, err));
     prove_options options = {fixed ? &r : NULL, fixed ? &s : NULL};
-    TRY(mem_require(prove_bytes(params->circuit), "the proof", err));
+    const catalog_entry *circuit = params->key->circuit;
+    TRY(mem_require(seal_prove_bytes(circuit) + synthesis_bytes(&circuit->shape), "the proof", err));
     double before = clock_seconds();
     TRY(cuzk_c1_verify(engine, c, progress, err));
     add_time(report, "vanilla", clock_seconds() - before);
@@ -170,11 +131,9 @@ cuzk_code cuzk_seal_prove(cuzk *engine, const cuzk_params *params, const cuzk_c1
     uint8_t *bytes = malloc(size);
     if (!bytes) return error_no_memory(err, size, "the proof");
     cuzk_code code = CUZK_OK;
-    synthesizer kept = {.m = NULL}; /* the matrices serve all partitions */
     for (size_t k = 0; k < partitions && code == CUZK_OK; k++)
-        code = prove_partition(bytes + k * CUZK_PROOF_BYTES, engine, params, c->parsed, (unsigned)k, &kept,
-                               &options, report, progress, err);
-    synthesizer_free(&kept);
+        code = prove_partition((uint8_t(*)[CUZK_PROOF_BYTES])bytes + k, engine, params, c->parsed,
+                               (unsigned)k, &options, report, progress, err);
     if (code == CUZK_OK) {
         before = clock_seconds();
         cuzk_seal statement;

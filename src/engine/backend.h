@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "engine/job.h"
 
-struct key;
+struct proving_key;
 
 typedef enum stage_kind { STAGE_CHECK, STAGE_SYNTHESIS, STAGE_PROVE, STAGE_VERIFY } stage_kind;
 #define STAGE_KINDS 4u
@@ -32,7 +32,7 @@ typedef struct backend_plan {
 
 typedef struct backend_stage {
     pool *lane;
-    const struct key *key; /* open, in use until the stage ends */
+    struct proving_key *key; /* open, in use until the stage ends */
     const cuzk_progress *progress;
 } backend_stage;
 

@@ -34,8 +34,9 @@ void keys_destroy(keys *k);
 
 /* The key of a circuit, opened if it is not: in use until keys_release. *load_seconds (may be NULL): time
  * spent opening. CUZK_ERR_PARAMS as key_open. Several callers may ask at once: one opens, the others wait. */
-cuzk_code keys_acquire(const key **out, keys *k, const char *circuit, double *load_seconds, cuzk_error *err);
-void keys_release(keys *k, const key *used);
+cuzk_code keys_acquire(proving_key **out, keys *k, const char *circuit, double *load_seconds,
+                       cuzk_error *err);
+void keys_release(keys *k, proving_key *used);
 
 /* Make a key HOT. Progress phase "preload", in bytes. */
 cuzk_code keys_preload(keys *k, const char *circuit, bool *already, pool *p, const cuzk_progress *progress,

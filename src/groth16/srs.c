@@ -186,6 +186,14 @@ static void validate_points(void *ctx, size_t begin, size_t end) {
     }
 }
 
+static cuzk_code point_error(const srs *s, const msm_bases *section, int index, uint64_t bad, bool subgroup,
+                             cuzk_error *err) {
+    const uint8_t *point = (const uint8_t *)section->points + bad * point_size[index];
+    return error_set(err, CUZK_ERR_PARAMS, s->file.path, (uint64_t)(point - s->file.data),
+                     "section %s, point %" PRIu64 ": %s", section_name[index], bad,
+                     fault_of(point, point_size[index], subgroup));
+}
+
 static cuzk_code validate_section(const srs *s, const msm_bases *section, int index, bool subgroup, pool *p,
                                   const cuzk_progress *progress, cuzk_error *err) {
     uint32_t size = point_size[index];
@@ -200,10 +208,7 @@ static cuzk_code validate_section(const srs *s, const msm_bases *section, int in
         pool_for(p, n, 64, validate_points, &job);
         TRY(pool_check(p, err));
         if (job.first_bad == UINT64_MAX) continue;
-        uint64_t bad = done + job.first_bad;
-        return error_set(err, CUZK_ERR_PARAMS, s->file.path, start + bad * size,
-                         "section %s, point %" PRIu64 ": %s", section_name[index], bad,
-                         fault_of(points + bad * size, size, subgroup));
+        return point_error(s, section, index, done + job.first_bad, subgroup, err);
     }
     return CUZK_OK;
 }
@@ -213,4 +218,16 @@ cuzk_code srs_validate(const srs *s, bool subgroup, pool *p, const cuzk_progress
     TRY(file_map_check(&s->file, err));
     for (int i = 0; i < SECTIONS; i++) TRY(validate_section(s, sections[i], i, subgroup, p, progress, err));
     return progress_report(progress, "check parameters", s->file.size, s->file.size, err);
+}
+
+cuzk_code srs_sample(const srs *s, size_t n, cuzk_error *err) {
+    const msm_bases *sections[SECTIONS] = {&s->h, &s->l, &s->a, &s->b_g1, &s->b_g2};
+    TRY(file_map_check(&s->file, err));
+    for (int i = 0; i < SECTIONS; i++) {
+        size_t count = sections[i]->n, step = count > n ? count / n : 1;
+        for (size_t at = 0; at < count; at += step)
+            if (fault_of((const uint8_t *)sections[i]->points + at * point_size[i], point_size[i], false))
+                return point_error(s, sections[i], i, at, false, err);
+    }
+    return CUZK_OK;
 }

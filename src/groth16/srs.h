@@ -53,4 +53,7 @@ cuzk_code srs_check_vk(const srs *s, const verifying_key *k, const char *key_pat
  * per ten million points). Progress phase "check parameters", in bytes. */
 cuzk_code srs_validate(const srs *s, bool subgroup, pool *p, const cuzk_progress *progress, cuzk_error *err);
 
+/* The same for `n` points of each section, spread over it: what opening a key can afford. */
+cuzk_code srs_sample(const srs *s, size_t n, cuzk_error *err);
+
 #endif

@@ -67,7 +67,7 @@ static void file_path(char *out, size_t size, const char *directory, const catal
 }
 
 static uint64_t expected_bytes(const catalog_entry *entry, param_file file) {
-    srs_shape shape = api_srs_shape(entry);
+    srs_shape shape = key_srs_shape(entry);
     return file == PARAM_FILE_VK ? vk_bytes(shape.inputs) : srs_bytes(&shape);
 }
 
@@ -245,7 +245,7 @@ static void check_circuit(const arguments *a, const catalog_entry *entry, file_s
     stat_file(&status[0], params_path, expected_bytes(entry, PARAM_FILE_PARAMS));
     stat_file(&status[1], vk_path, expected_bytes(entry, PARAM_FILE_VK));
     srs params = {0};
-    srs_shape shape = api_srs_shape(entry);
+    srs_shape shape = key_srs_shape(entry);
     bool open = false;
     if (!status[0].absent) {
         open = srs_open(&params, params_path, &shape, p, &status[0].err) == CUZK_OK;

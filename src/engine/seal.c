@@ -1,0 +1,112 @@
+#include "engine/seal.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "circuit/porep.h"
+#include "r1cs/synthesis.h"
+
+#define SCRATCH_BYTES (UINT64_C(256) << 20) /* tables of transforms, buckets and chunks of sums */
+
+cuzk_code seal_check_key(const proving_key *k, const sector_shape *sector, cuzk_error *err) {
+    if (k->circuit->kind == PROOF_POREP && k->circuit->sector_bytes == sector->bytes) return CUZK_OK;
+    return error_set(err, CUZK_ERR_PARAMS, NULL, CUZK_NO_OFFSET,
+                     "the parameters are of %s, the sector needs %s", k->circuit->id, sector->porep_name);
+}
+
+uint64_t seal_witness_bytes(const catalog_entry *circuit) {
+    /* Nearly all variables are bits; about one in fifty takes 32 bytes. */
+    return (uint64_t)circuit->shape.aux * 3 / 4 + (UINT64_C(1) << 20);
+}
+
+uint64_t seal_prove_bytes(const catalog_entry *circuit) {
+    return assignment_bytes(&circuit->shape) + SCRATCH_BYTES;
+}
+
+/* --- synthesis and proof ---------------------------------------------------------------------------------
+ */
+
+cuzk_code seal_synthesize(compact_witness *out, proving_key *k, const c1 *sector, unsigned partition, pool *p,
+                          const cuzk_progress *progress, cuzk_error *err) {
+    *out = (compact_witness){.m = NULL};
+    porep_circuit one;
+    r1cs_circuit circuit;
+    r1cs_parts parts;
+    porep_of_c1(&one, &circuit, sector, partition);
+    porep_parts(&parts, &one);
+    const matrices *m;
+    TRY(key_matrices(&m, k, &circuit, &parts, progress, err));
+    TRY(witness_create(out, m, err));
+    cuzk_code code = witness_fill(out, &circuit, &parts, p, progress, err);
+    if (code != CUZK_OK) {
+        witness_free(out);
+        return code;
+    }
+    fault_point("witness bits", out->bits, (size_t)((m->n_bits + 63) / 64) * sizeof *out->bits);
+    fault_point("witness numbers", out->full, (size_t)m->n_full * sizeof *out->full);
+    return CUZK_OK;
+}
+
+static cuzk_code prove_one(uint8_t out[CUZK_PROOF_BYTES], compact_witness *w, const proving_key *k,
+                           const prove_options *options, pool *p, const cuzk_progress *progress,
+                           double *expand_seconds, prove_timings *timings, cuzk_error *err) {
+    assignment full = {.a = NULL};
+    double start = clock_seconds();
+    cuzk_code code = assignment_expand(&full, w, EXPAND_TEMPLATES, p, err);
+    witness_free(w);
+    if (expand_seconds) *expand_seconds += clock_seconds() - start;
+    if (code != CUZK_OK) return code;
+    groth16_proof proof;
+    code = groth16_prove(&proof, &k->srs, &full, options, p, progress, timings, err);
+    assignment_free(&full);
+    if (code == CUZK_OK) proof_encode(out, &proof);
+    return code;
+}
+
+void seal_prove(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
+                compact_witness *const *witnesses, size_t n, const proving_key *k,
+                const prove_options *options, pool *p, const cuzk_progress *progress, double *expand_seconds,
+                prove_timings *timings) {
+    for (size_t i = 0; i < n; i++)
+        codes[i] =
+            prove_one(out[i], witnesses[i], k, options, p, progress, expand_seconds, timings, &errs[i]);
+}
+
+/* --- verification ----------------------------------------------------------------------------------------
+ */
+
+/* The first proof that does not hold on its own. */
+static uint32_t first_bad(const proving_key *k, const groth16_proof *proofs, size_t n, const fr *inputs,
+                          size_t n_inputs, pool *p) {
+    uint32_t i = 0;
+    while (i < n &&
+           verify_proof(k->verifier, &proofs[i], inputs + i * n_inputs, n_inputs, p, NULL) == CUZK_OK)
+        i++;
+    return i;
+}
+
+cuzk_code seal_verify(const proving_key *k, const porep_statement *statement, const uint8_t *proof,
+                      size_t size, uint32_t *bad, pool *p, cuzk_error *err) {
+    const sector_shape *sector = statement->proof->sector;
+    TRY(seal_check_key(k, sector, err));
+    size_t partitions = registered_porep_partitions(statement->proof);
+    if (size != partitions * CUZK_PROOF_BYTES)
+        return error_set(
+            err, CUZK_ERR_INPUT, NULL, CUZK_NO_OFFSET, "%zu bytes, expected %zu (%zu partition%s of %u)",
+            size, partitions * CUZK_PROOF_BYTES, partitions, partitions == 1 ? "" : "s", CUZK_PROOF_BYTES);
+    size_t n_inputs = POREP_INPUTS(sector->challenges);
+    groth16_proof *proofs = malloc(partitions * sizeof *proofs);
+    fr *inputs = malloc(partitions * n_inputs * sizeof *inputs);
+    cuzk_code code = CUZK_OK;
+    if (!proofs || !inputs)
+        code = error_no_memory(err, partitions * n_inputs * sizeof *inputs, "public inputs");
+    if (code == CUZK_OK) code = proof_decode(proofs, partitions, proof, size, NULL, err);
+    for (size_t i = 0; i < partitions && code == CUZK_OK; i++)
+        code = porep_public_inputs(inputs + i * n_inputs, statement, (unsigned)i, err);
+    if (code == CUZK_OK) code = verify_batch(k->verifier, proofs, partitions, inputs, n_inputs, p, err);
+    if (code == CUZK_ERR_PROOF && bad) *bad = first_bad(k, proofs, partitions, inputs, n_inputs, p);
+    free(proofs);
+    free(inputs);
+    return code;
+}
