@@ -54,6 +54,8 @@ typedef struct engine_backend {
     /* Verify the whole proof. CUZK_ERR_PROOF: it does not hold; *bad is then the first partition at fault. */
     cuzk_code (*verify)(void *task, const uint8_t *proof, size_t size, uint32_t *bad, const backend_stage *s,
                         cuzk_error *err);
+    /* Write the input to a file, in the form that `cuzk prove` reads, for later examination. */
+    cuzk_code (*save)(void *task, const char *path, cuzk_error *err);
 } engine_backend;
 
 /* Seal proofs (porep.c). */

@@ -1,7 +1,7 @@
 #include "engine/key.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
 #include "filecoin/param_names.h"
 #include "filecoin/sector.h"
@@ -32,6 +32,8 @@ static cuzk_code open_files(proving_key *k, const char *params, const char *vk, 
     TRY(verifier_create(&k->verifier, &k->vk, err));
     if (!can_prove) return CUZK_OK;
     TRY(srs_open(&k->srs, params, &shape, NULL, err));
+    struct stat status;
+    if (fstat(k->srs.file.fd, &status) == 0) k->modified = status.st_mtim;
     k->can_prove = true;
     TRY(srs_check_vk(&k->srs, &k->vk, vk, err));
     return srs_sample(&k->srs, KEY_SAMPLE, err);
@@ -71,15 +73,11 @@ cuzk_code key_matrices(const matrices **out, proving_key *k, const r1cs_circuit 
                        const r1cs_parts *parts, const cuzk_progress *progress, cuzk_error *err) {
     cuzk_code code = CUZK_OK;
     pthread_mutex_lock(&k->mutex);
-    if (!k->matrices) code = matrices_create(&k->matrices, circuit, parts, progress, err);
+    if (!k->matrices) {
+        code = matrices_create(&k->matrices, circuit, parts, progress, err);
+        if (code == CUZK_OK) k->matrices_bytes = matrices_bytes(k->matrices);
+    }
     *out = k->matrices;
     pthread_mutex_unlock(&k->mutex);
     return code;
-}
-
-uint64_t key_matrices_bytes(proving_key *k) {
-    pthread_mutex_lock(&k->mutex);
-    uint64_t bytes = k->matrices ? matrices_bytes(k->matrices) : 0;
-    pthread_mutex_unlock(&k->mutex);
-    return bytes;
 }

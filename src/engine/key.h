@@ -6,6 +6,7 @@
 #define CUZK_ENGINE_KEY_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "circuit/catalog.h"
 #include "groth16/srs.h"
@@ -19,8 +20,10 @@ typedef struct proving_key {
     srs srs;
     verifying_key vk;
     verifier *verifier;
-    pthread_mutex_t mutex; /* guards matrices */
-    matrices *matrices;    /* NULL until key_matrices */
+    pthread_mutex_t mutex;           /* guards matrices */
+    matrices *matrices;              /* NULL until key_matrices */
+    _Atomic uint64_t matrices_bytes; /* memory they take */
+    struct timespec modified;        /* the parameter file's time when it was opened */
 } proving_key;
 
 /* The counts a circuit's parameter file must have. */
@@ -41,7 +44,4 @@ void key_close(proving_key *k);
  * those of any job of it. They live as long as the key. Progress phase "matrices". */
 cuzk_code key_matrices(const matrices **out, proving_key *k, const r1cs_circuit *circuit,
                        const r1cs_parts *parts, const cuzk_progress *progress, cuzk_error *err);
-/* Memory they take; 0: not made yet. */
-uint64_t key_matrices_bytes(proving_key *k);
-
 #endif
