@@ -13,6 +13,7 @@
 static _Atomic uint64_t budget_setting; /* 0: mem_available() */
 static _Atomic uint64_t bytes_in_use;
 static _Atomic uint64_t bytes_peak;
+static _Thread_local mem_account *account;
 
 static uint64_t read_number(const char *path, uint64_t fallback) {
     FILE *file = fopen(path, "re");
@@ -74,6 +75,31 @@ uint64_t mem_peak(void) {
     return bytes_peak;
 }
 
+void mem_account_begin(mem_account *a) {
+    *a = (mem_account){0, 0};
+    account = a;
+}
+void mem_account_end(void) {
+    account = NULL;
+}
+
+/* A buffer that another thread allocated may be freed here. */
+static void account_change(uint64_t allocated, uint64_t freed) {
+    mem_account *a = account;
+    if (!a) return;
+    a->now = a->now + allocated > freed ? a->now + allocated - freed : 0;
+    if (a->now > a->peak) a->peak = a->now;
+}
+
+uint64_t mem_resident(void) {
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file) return 0;
+    uint64_t pages = 0;
+    if (fscanf(file, "%*u %" SCNu64, &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t mem_peak_rss(void) {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
@@ -122,6 +148,7 @@ cuzk_code mem_big_alloc(void **out, size_t bytes, const char *what, cuzk_error *
     uint64_t peak = bytes_peak;
     while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now)) {
     }
+    account_change(bytes, 0);
     *out = map;
     return CUZK_OK;
 }
@@ -130,6 +157,7 @@ void mem_big_free(void *buffer, size_t bytes) {
     if (!buffer) return;
     munmap(buffer, bytes);
     atomic_fetch_sub(&bytes_in_use, bytes);
+    account_change(0, bytes);
 }
 
 void mem_wipe(void *buffer, size_t bytes) {

@@ -30,6 +30,15 @@ cuzk_code mem_require(uint64_t bytes, const char *what, cuzk_error *err);
 uint64_t mem_in_use(void);
 uint64_t mem_peak(void);
 
+/* What one thread has out: big buffers allocated and freed by the calling thread between begin and end. */
+typedef struct mem_account {
+    uint64_t now, peak;
+} mem_account;
+void mem_account_begin(mem_account *a); /* one at a time; must stay until mem_account_end */
+void mem_account_end(void);
+
+/* Resident set of the process now, in bytes. */
+uint64_t mem_resident(void);
 /* Peak resident set of the process in bytes (getrusage). */
 uint64_t mem_peak_rss(void);
 

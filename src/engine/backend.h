@@ -37,6 +37,7 @@ typedef struct backend_stage {
 } backend_stage;
 
 typedef struct engine_backend {
+    bool needs_key; /* false: stages get no key */
     /* Parse a request, with all checks that need no key and no cores. *task is for free_task. */
     cuzk_code (*parse)(void **task, backend_plan *plan, const job_request *r, cuzk_error *err);
     void (*free_task)(void *task);

@@ -111,8 +111,9 @@ typedef struct engine_receipt {
 } engine_receipt;
 
 typedef enum engine_submit_flags {
-    ENGINE_DURABLE = 1,      /* record it in the store, if there is one, before returning */
-    ENGINE_WHILE_WATCHED = 2 /* cancel it once its last watcher has left (engine_unwatch) */
+    ENGINE_DURABLE = 1,       /* record it in the store, if there is one, before returning */
+    ENGINE_WHILE_WATCHED = 2, /* cancel it once its last watcher has left (engine_unwatch) */
+    ENGINE_RESTORED = 4       /* the store has it already: do not record it again */
 } engine_submit_flags;
 
 /*
@@ -137,15 +138,24 @@ typedef struct engine_result {
 } engine_result;
 
 typedef void (*engine_done_fn)(void *ctx, const engine_result *result);
-typedef struct engine_watch engine_watch;
+typedef uint64_t engine_watch; /* 0: none */
 
-/* Call `done` once when the job has ended, at once (from this thread) when it has already. CUZK_ERR_USAGE
- * "job not found: ID" when it is unknown or its result is no longer kept. *out is for engine_unwatch; it is
- * gone once `done` has been called. */
-cuzk_code engine_watch_job(engine_watch **out, engine *e, const char *id, engine_done_fn done, void *ctx,
+/* Call `done` once when the job has ended, at once (from this thread) when it has already; *out is then 0.
+ * CUZK_ERR_USAGE "job not found: ID" when it is unknown or its result is no longer kept. */
+cuzk_code engine_watch_job(engine_watch *out, engine *e, const char *id, engine_done_fn done, void *ctx,
                            cuzk_error *err);
 /* Stop watching. True: `done` will not be called. False: it has been, or is being, called. */
-bool engine_unwatch(engine *e, engine_watch *w);
+bool engine_unwatch(engine *e, engine_watch w);
+
+/* A finished job that the store has kept from an earlier run. */
+cuzk_code engine_restore_result(engine *e, const char *id, job_kind kind, const uint8_t digest[32],
+                                job_state state, const uint8_t *proof, size_t proof_size,
+                                const cuzk_error *why, cuzk_error *err);
+
+/* Count memory of requests that are not submitted yet against the budget. False: it does not fit now, and
+ * nothing was counted. */
+bool engine_charge(engine *e, uint64_t bytes);
+void engine_discharge(engine *e, uint64_t bytes);
 
 /* Cancel. *was_running: it was there and unfinished. Ends within a second. */
 void engine_cancel(engine *e, const char *id, bool *was_running);

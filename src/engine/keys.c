@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "circuit/porep.h"
 
-#define MAX_KEYS      64u /* more than the catalogue holds */
 #define PRELOAD_CHUNK ((uint64_t)64 << 20)
 
 typedef struct entry {
@@ -34,7 +33,7 @@ struct keys {
     char *directory;        /* NULL: the default */
     bool lock;
     uint64_t evictions;
-    entry entries[MAX_KEYS];
+    entry entries[KEYS_MAX];
 };
 
 cuzk_code keys_create(keys **out, const char *directory, bool lock, cuzk_error *err) {
@@ -54,7 +53,7 @@ cuzk_code keys_create(keys **out, const char *directory, bool lock, cuzk_error *
 
 void keys_destroy(keys *k) {
     if (!k) return;
-    for (size_t i = 0; i < MAX_KEYS; i++) key_close(k->entries[i].key);
+    for (size_t i = 0; i < KEYS_MAX; i++) key_close(k->entries[i].key);
     pthread_mutex_destroy(&k->mutex);
     pthread_cond_destroy(&k->changed);
     free(k->directory);
@@ -136,7 +135,7 @@ cuzk_code keys_acquire(proving_key **out, keys *k, const char *circuit, double *
 
 void keys_release(keys *k, proving_key *used) {
     pthread_mutex_lock(&k->mutex);
-    for (entry *e = k->entries; e < k->entries + MAX_KEYS; e++)
+    for (entry *e = k->entries; e < k->entries + KEYS_MAX; e++)
         if (e->key == used) {
             e->users--;
             e->last_used = clock_seconds();
@@ -239,7 +238,7 @@ uint64_t keys_make_room(keys *k, uint64_t bytes, double min_idle) {
     while (freed < bytes) {
         double now = clock_seconds();
         entry *oldest = NULL;
-        for (entry *e = k->entries; e < k->entries + MAX_KEYS; e++)
+        for (entry *e = k->entries; e < k->entries + KEYS_MAX; e++)
             if (e->key && !e->busy && e->users == 0 && now - e->last_used >= min_idle &&
                 counted_bytes(e) > 0 && (!oldest || e->last_used < oldest->last_used))
                 oldest = e;
@@ -260,7 +259,7 @@ uint64_t keys_make_room(keys *k, uint64_t bytes, double min_idle) {
 uint64_t keys_counted_bytes(keys *k) {
     uint64_t bytes = 0;
     pthread_mutex_lock(&k->mutex);
-    for (entry *e = k->entries; e < k->entries + MAX_KEYS; e++) bytes += counted_bytes(e);
+    for (entry *e = k->entries; e < k->entries + KEYS_MAX; e++) bytes += counted_bytes(e);
     pthread_mutex_unlock(&k->mutex);
     return bytes;
 }
@@ -276,7 +275,7 @@ size_t keys_list(keys *k, key_view *out, size_t n) {
     size_t count = 0;
     double now = clock_seconds();
     pthread_mutex_lock(&k->mutex);
-    for (const entry *e = k->entries; e < k->entries + MAX_KEYS; e++) {
+    for (const entry *e = k->entries; e < k->entries + KEYS_MAX; e++) {
         if (!e->key) continue;
         if (count++ >= n) continue;
         key_view *v = &out[count - 1];

@@ -25,6 +25,8 @@ typedef struct key_view {
     double idle; /* seconds since the last use; 0 while in use */
 } key_view;
 
+#define KEYS_MAX 64u /* more than there are circuits */
+
 typedef struct keys keys;
 
 /* directory as in key_open. Paths are copied. */

@@ -106,7 +106,8 @@ static cuzk_code save(void *of, const char *path, cuzk_error *err) {
     return code;
 }
 
-const engine_backend porep_backend = {.parse = parse,
+const engine_backend porep_backend = {.needs_key = true,
+                                      .parse = parse,
                                       .free_task = free_task,
                                       .check = check,
                                       .synthesize = synthesize,

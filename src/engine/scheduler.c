@@ -7,6 +7,7 @@
 
 #define RANKS       4    /* levels within a priority */
 #define CHECK_AHEAD 2u   /* jobs being checked, or checked with partitions left to synthesize */
+#define AT_ONCE     2u   /* syntheses, and verifications, of a priority or above */
 #define MAX_AHEAD   256u /* partitions */
 
 struct scheduler {
@@ -369,9 +370,9 @@ static void tick(scheduler *s, double now) {
 
 /* How much runs and waits for jobs of at least a priority. */
 typedef struct load {
-    uint32_t checking, checked; /* jobs: being checked; checked with partitions to synthesize */
-    uint32_t ahead;             /* partitions: synthesized or in synthesis */
-    uint32_t proving;           /* jobs */
+    uint32_t checking, checked;   /* jobs: being checked; checked with partitions to synthesize */
+    uint32_t ahead, synthesizing; /* partitions: synthesized or in synthesis; in synthesis */
+    uint32_t proving, verifying;  /* jobs */
 } load;
 
 /* A search for the next stage to start. */
@@ -394,13 +395,17 @@ static void count_load(load out[JOB_PRIORITIES], const scheduler *s) {
         l->checking += job->checking;
         l->checked += job->checked && unbegun(job);
         l->ahead += job->synthesizing + job->synthesized;
+        l->synthesizing += job->synthesizing;
         l->proving += job->proving > 0;
+        l->verifying += job->verifying;
     }
     for (unsigned p = JOB_CRITICAL; p-- > 0;) {
         out[p].checking += out[p + 1].checking;
         out[p].checked += out[p + 1].checked;
         out[p].ahead += out[p + 1].ahead;
+        out[p].synthesizing += out[p + 1].synthesizing;
         out[p].proving += out[p + 1].proving;
+        out[p].verifying += out[p + 1].verifying;
     }
 }
 
@@ -411,11 +416,11 @@ static bool may_start(const scheduler *s, const search *a, stage_kind stage, con
         return !job->checked && !job->checking && (a->lifted || l->checking + l->checked < CHECK_AHEAD);
     case STAGE_SYNTHESIS:
         return job->checked && unbegun(job) && !job->lacks_memory &&
-               (a->lifted || l->ahead < s->config.lookahead);
+               (a->lifted || (l->ahead < s->config.lookahead && l->synthesizing < AT_ONCE));
     case STAGE_PROVE:
         return job->synthesized > 0 && l->proving == 0 && !job->awaits_batch && !job->lacks_memory;
     case STAGE_VERIFY:
-        return job->proved == job->plan.partitions && !job->verifying;
+        return job->proved == job->plan.partitions && !job->verifying && l->verifying < AT_ONCE;
     }
     return false;
 }
@@ -785,4 +790,9 @@ uint32_t scheduler_job_count(const scheduler *s) {
 }
 uint64_t scheduler_reserved(const scheduler *s) {
     return s->reserved;
+}
+uint32_t scheduler_synthesized(const scheduler *s) {
+    uint32_t n = 0;
+    for (const sched_job *job = s->first_job; job; job = job->next) n += job->synthesized;
+    return n;
 }

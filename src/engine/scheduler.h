@@ -164,6 +164,8 @@ sched_job *scheduler_jobs(const scheduler *s);
 sched_task *scheduler_tasks(const scheduler *s);
 uint32_t scheduler_job_count(const scheduler *s);
 uint64_t scheduler_reserved(const scheduler *s);
+/* Partitions that wait for the prover. */
+uint32_t scheduler_synthesized(const scheduler *s);
 /* Unfinished jobs that go before one of this priority submitted now. */
 uint32_t scheduler_position(const scheduler *s, job_priority priority);
 
