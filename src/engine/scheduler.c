@@ -526,25 +526,26 @@ static sched_task *next_synthesis(scheduler *s, search *a, job_priority priority
     return NULL;
 }
 
+static void collect_from(sched_job *job, uint32_t most, sched_item items[SCHED_MAX_BATCH], uint32_t *n,
+                         double *oldest) {
+    for (uint32_t k = first_in_state(job, SCHED_SYNTHESIZED, 0); k < job->plan.partitions && *n < most;
+         k = first_in_state(job, SCHED_SYNTHESIZED, k + 1)) {
+        items[(*n)++] = (sched_item){job, k};
+        if (job->partition[k].ready < *oldest) *oldest = job->partition[k].ready;
+    }
+}
+
 /* The partitions to prove together: those of `first`, then of other jobs of its circuit and priority, in
  * order. */
 static uint32_t collect_batch(const scheduler *s, sched_job *first, sched_item items[SCHED_MAX_BATCH],
                               double *oldest) {
-    job_priority priority = first->effective;
     uint32_t n = 0;
     *oldest = HUGE_VAL;
-    for (sched_job *job = first; job && n < s->config.max_batch;
-         job = job == first ? s->first_job : job->next) {
-        if (job == first && n > 0) continue;
-        if (job_state_is_final(job->state) || job->circuit != first->circuit || job->effective != priority)
-            continue;
-        for (uint32_t k = first_in_state(job, SCHED_SYNTHESIZED, 0);
-             k < job->plan.partitions && n < s->config.max_batch;
-             k = first_in_state(job, SCHED_SYNTHESIZED, k + 1)) {
-            items[n++] = (sched_item){job, k};
-            if (job->partition[k].ready < *oldest) *oldest = job->partition[k].ready;
-        }
-    }
+    collect_from(first, s->config.max_batch, items, &n, oldest);
+    for (sched_job *job = s->first_job; job; job = job->next)
+        if (job != first && !job_state_is_final(job->state) && job->circuit == first->circuit &&
+            job->effective == first->effective)
+            collect_from(job, s->config.max_batch, items, &n, oldest);
     return n;
 }
 

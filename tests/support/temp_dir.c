@@ -1,6 +1,7 @@
 #include "temp_dir.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,11 +35,14 @@ int temp_dir_make(void **state) {
     return mkdtemp(directory) ? 0 : -1;
 }
 
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where) {
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
 int temp_dir_remove(void **state) {
     (void)state;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (e->d_name[0] != '.') unlink(temp_path(e->d_name));
-    if (d) closedir(d);
-    return rmdir(directory);
+    return nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
