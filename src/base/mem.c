@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
+
 #define HUGE_PAGE ((size_t)2 << 20)
 
 static _Atomic uint64_t budget_setting; /* 0: mem_available() */
@@ -35,11 +37,8 @@ static uint64_t address_space_left(void) {
 
 static uint64_t physical_or_cgroup(void) {
     uint64_t physical = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t least = physical;
-    uint64_t cgroup = read_number("/sys/fs/cgroup/memory.max", UINT64_MAX);
-    if (cgroup < least) least = cgroup;
-    cgroup = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", UINT64_MAX);
-    return cgroup < least ? cgroup : least;
+    uint64_t cgroup = cgroup_memory_limit(CGROUP_ROOT, CGROUP_MEMBERSHIP);
+    return cgroup < physical ? cgroup : physical;
 }
 
 /* What RLIMIT_AS lets big buffers have in all. */
