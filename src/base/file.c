@@ -12,8 +12,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file_guard.h"
+
 cuzk_code file_map_open(file_map *out, const char *path, cuzk_code code, cuzk_error *err) {
-    *out = (file_map){.fd = -1};
+    *out = (file_map){.fd = -1, .code = code};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block: it is refused below */
     if (fd < 0) return error_errno(err, code, path, errno, "cannot open");
     struct stat status;
@@ -35,10 +37,11 @@ cuzk_code file_map_open(file_map *out, const char *path, cuzk_code code, cuzk_er
             return error_errno(err, CUZK_ERR_RESOURCES, path, saved, "mapping %" PRIu64 " bytes", out->size);
         }
         out->data = map;
+        out->guard = file_guard_add(map, out->size, fd);
     }
     out->path = strdup(path);
     out->fd = fd;
-    if (!out->path) {
+    if (!out->path || (out->data && !out->guard)) {
         file_map_close(out);
         return error_no_memory(err, strlen(path) + 1, "a path");
     }
@@ -47,17 +50,30 @@ cuzk_code file_map_open(file_map *out, const char *path, cuzk_code code, cuzk_er
 
 cuzk_code file_map_check(const file_map *m, cuzk_error *err) {
     struct stat status;
-    if (fstat(m->fd, &status) != 0)
-        return error_errno(err, CUZK_ERR_PARAMS, m->path, errno, "cannot read its size");
+    if (fstat(m->fd, &status) != 0) return error_errno(err, m->code, m->path, errno, "cannot read its size");
+    bool damaged = file_guard_damaged(m->guard);
     if ((uint64_t)status.st_size != m->size)
-        return error_set(err, CUZK_ERR_PARAMS, m->path, CUZK_NO_OFFSET,
-                         "%" PRIu64 " bytes now, %" PRIu64
-                         " when it was opened: the file was changed in place",
-                         (uint64_t)status.st_size, m->size);
+        return error_set(err, m->code, m->path, CUZK_NO_OFFSET,
+                         "%" PRIu64 " bytes now, %" PRIu64 " when it was opened: the file was %s",
+                         (uint64_t)status.st_size, m->size,
+                         damaged || (uint64_t)status.st_size < m->size ? "truncated while in use"
+                                                                       : "changed in place");
+    if (damaged)
+        return error_set(
+            err, m->code, m->path, CUZK_NO_OFFSET,
+            "a part of the file could not be read while in use: it was truncated and restored, or "
+            "its disk failed");
     return CUZK_OK;
 }
 
+cuzk_code file_map_outcome(const file_map *m, cuzk_code code, cuzk_error *err) {
+    if (code == CUZK_ERR_CANCELLED) return code;
+    TRY(file_map_check(m, err));
+    return code;
+}
+
 void file_map_close(file_map *m) {
+    file_guard_remove(m->guard);
     if (m->data) munmap((void *)(uintptr_t)m->data, m->size);
     if (m->path || m->data) close(m->fd);
     free(m->path);

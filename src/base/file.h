@@ -11,20 +11,26 @@
 #include "base/error.h"
 
 /* A whole regular file, mapped read-only. Pages come in as they are touched, and stay only as long as the
- * kernel likes. If the file is truncated while mapped, touching the lost part kills the process (SIGBUS):
- * call file_map_check before long work. Files replaced by rename, as file_writer does, keep their old pages.
- */
+ * kernel likes. If the file is truncated while mapped, touching the lost part kills the process (SIGBUS), or
+ * gives zeros where file_guard.h is installed: call file_map_check before long work, and file_map_outcome at
+ * its end. Files replaced by rename, as file_writer does, keep their old pages. */
 typedef struct file_map {
     const uint8_t *data; /* NULL when empty */
     uint64_t size;
     int fd;
     char *path;
+    cuzk_code code;           /* of errors about the file */
+    struct file_guard *guard; /* file_guard.h */
 } file_map;
 
 /* A file that cannot be opened, or is not a regular file, is an error with `code`. */
 cuzk_code file_map_open(file_map *out, const char *path, cuzk_code code, cuzk_error *err);
-/* CUZK_ERR_PARAMS unless the file still has the size it was mapped with. */
+/* An error with the same code unless the file still has the size it was mapped with, and none of its pages
+ * was found missing while in use. */
 cuzk_code file_map_check(const file_map *m, cuzk_error *err);
+/* How work on the map ended: with file_map_check's error if that finds one, whatever followed from it, else
+ * with `code`, whose error is in *err already. Being cancelled comes first. */
+cuzk_code file_map_outcome(const file_map *m, cuzk_code code, cuzk_error *err);
 void file_map_close(file_map *m); /* a zeroed or closed map is left alone */
 
 typedef struct file_writer {

@@ -255,7 +255,9 @@ cuzk_code groth16_prove(groth16_proof *out, const srs *params, assignment *w, co
     if (!timings) timings = &unused;
     *timings = (prove_timings){.total = 0};
     prover pr = {.params = params, .w = w, .p = p, .progress = progress, .timings = timings, .err = err};
-    cuzk_code code = run(out, &pr, options);
+    groth16_proof proof;
+    cuzk_code code = file_map_outcome(&params->file, run(&proof, &pr, options), err);
+    if (code == CUZK_OK) *out = proof;
     assignment_free_values(w);
     free_vector(&w->aux, w->shape.aux);
     free(pr.inputs);

@@ -27,11 +27,11 @@ typedef struct prove_timings {
  * no longer needed, on failure too; shape, inputs and densities stay until assignment_free. `options` and
  * `timings` may be NULL.
  *
- * CUZK_ERR_PARAMS: the parameters are of another circuit, or a point in them is bad (with path and offset).
- * CUZK_ERR_INTERNAL: "self-check failed", also when the assignment does not satisfy the circuit; ask
- * assignment_first_unsatisfied beforehand to tell the two apart.
- * CUZK_ERR_CANCELLED: by progress, or because p is a cancelled lane.
- * Progress phases: "ntt", "msm h", "msm l", "msm a", "msm b_g1", "msm b_g2", "self-check". */
+ * CUZK_ERR_PARAMS: the parameters are of another circuit, a point in them is bad (with path and offset), or
+ * their file was truncated or became unreadable meanwhile (file_guard.h). CUZK_ERR_INTERNAL: "self-check
+ * failed", also when the assignment does not satisfy the circuit; ask assignment_first_unsatisfied beforehand
+ * to tell the two apart. CUZK_ERR_CANCELLED: by progress, or because p is a cancelled lane. Progress phases:
+ * "ntt", "msm h", "msm l", "msm a", "msm b_g1", "msm b_g2", "self-check". */
 cuzk_code groth16_prove(groth16_proof *out, const srs *params, assignment *w, const prove_options *options,
                         pool *p, const cuzk_progress *progress, prove_timings *timings, cuzk_error *err);
 

@@ -115,6 +115,7 @@ static cuzk_code open_file(srs *s, const char *path, const srs_shape *expected, 
 cuzk_code srs_open(srs *out, const char *path, const srs_shape *expected, pool *p, cuzk_error *err) {
     *out = (srs){.file.fd = -1};
     cuzk_code code = open_file(out, path, expected, p, err);
+    if (out->file.path) code = file_map_outcome(&out->file, code, err);
     if (code != CUZK_OK) srs_close(out);
     return code;
 }
@@ -213,14 +214,15 @@ static cuzk_code validate_section(const srs *s, const msm_bases *section, int in
     return CUZK_OK;
 }
 
-cuzk_code srs_validate(const srs *s, bool subgroup, pool *p, const cuzk_progress *progress, cuzk_error *err) {
+static cuzk_code validate(const srs *s, bool subgroup, pool *p, const cuzk_progress *progress,
+                          cuzk_error *err) {
     const msm_bases *sections[SECTIONS] = {&s->h, &s->l, &s->a, &s->b_g1, &s->b_g2};
     TRY(file_map_check(&s->file, err));
     for (int i = 0; i < SECTIONS; i++) TRY(validate_section(s, sections[i], i, subgroup, p, progress, err));
     return progress_report(progress, "check parameters", s->file.size, s->file.size, err);
 }
 
-cuzk_code srs_sample(const srs *s, size_t n, cuzk_error *err) {
+static cuzk_code sample(const srs *s, size_t n, cuzk_error *err) {
     const msm_bases *sections[SECTIONS] = {&s->h, &s->l, &s->a, &s->b_g1, &s->b_g2};
     TRY(file_map_check(&s->file, err));
     for (int i = 0; i < SECTIONS; i++) {
@@ -230,4 +232,12 @@ cuzk_code srs_sample(const srs *s, size_t n, cuzk_error *err) {
                 return point_error(s, sections[i], i, at, false, err);
     }
     return CUZK_OK;
+}
+
+cuzk_code srs_sample(const srs *s, size_t n, cuzk_error *err) {
+    return file_map_outcome(&s->file, sample(s, n, err), err);
+}
+
+cuzk_code srs_validate(const srs *s, bool subgroup, pool *p, const cuzk_progress *progress, cuzk_error *err) {
+    return file_map_outcome(&s->file, validate(s, subgroup, p, progress, err), err);
 }

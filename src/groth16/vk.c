@@ -136,8 +136,9 @@ cuzk_code vk_read(verifying_key *out, const char *path, pool *p, cuzk_error *err
             error_set(err, CUZK_ERR_PARAMS, path, vk_bytes(out->ic_count),
                       "%" PRIu64 " bytes, expected %" PRIu64 ": a verifying key with %" PRIu32 " ic points",
                       file.size, vk_bytes(out->ic_count), out->ic_count);
-        vk_free(out);
     }
+    code = file_map_outcome(&file, code, err);
+    if (code != CUZK_OK) vk_free(out);
     file_map_close(&file);
     return code;
 }

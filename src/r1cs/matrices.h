@@ -40,8 +40,6 @@ typedef struct matrices_part {
 
 #define MATRICES_RANK_BITS 512u
 
-struct file_map;
-
 typedef struct matrices {
     char name[BLOCK_NAME_BYTES]; /* of the circuit */
     r1cs_shape shape;
@@ -67,7 +65,8 @@ typedef struct matrices {
     bool from_file;        /* then a template is compared with its block when that is first met */
     _Atomic bool *checked; /* per template: is what its block makes */
     uint32_t capacity[4];  /* of templates, instances, operands, parts; 0: the memory is not owned */
-    struct file_map *file; /* the mapped file that owns the arrays, or NULL */
+    void *memory;          /* what the arrays stand in when they were read from a file, or NULL */
+    size_t memory_bytes;
 } matrices;
 
 /* Synthesize the structure of `circuit` (of its parts, unless NULL). Blocks whose operands are not all

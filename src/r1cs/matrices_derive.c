@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "r1cs/density.h"
 #include "r1cs/matrices.h"
@@ -298,7 +297,6 @@ void matrices_free(matrices *m) {
     mem_big_free(m->b_aux_density, density_bytes(m->shape.aux));
     mem_big_free(m->b_input_density, density_bytes(m->shape.inputs));
     free((void *)m->checked);
-    if (m->file) file_map_close(m->file);
-    free(m->file);
+    mem_big_free(m->memory, m->memory_bytes);
     free(m);
 }

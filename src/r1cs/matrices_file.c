@@ -1,13 +1,16 @@
 /*
- * Arrays stand in the file as they are in memory (little-endian, no padding inside elements), so a mapped
- * file needs no conversion but for coefficients and the few small arrays that are copied.
+ * Arrays stand in the file as they are in memory (little-endian, no padding inside elements), so what is read
+ * needs no conversion but for coefficients and the few small arrays that are copied. A file is copied, not
+ * used where it is mapped: its numbers are indices, checked once, and must not change afterwards.
  */
 #include "r1cs/matrices_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "hash/digest.h"
 
 #define MAGIC "CUZKPCE1"
@@ -380,15 +383,20 @@ cuzk_code matrices_parse(matrices **out, const void *data, uint64_t size, const 
 
 cuzk_code matrices_open(matrices **out, const char *path, const r1cs_circuit *circuit, cuzk_error *err) {
     *out = NULL;
-    file_map *map = calloc(1, sizeof *map);
-    if (!map) return error_no_memory(err, sizeof *map, "matrices");
-    cuzk_code code = file_map_open(map, path, CUZK_ERR_INPUT, err);
-    if (code == CUZK_OK) code = matrices_parse(out, map->data, map->size, path, circuit, err);
+    file_map map;
+    void *memory;
+    TRY(file_map_open(&map, path, CUZK_ERR_INPUT, err));
+    const size_t size = map.size;
+    cuzk_code code = mem_big_alloc(&memory, size, "matrices", err);
+    if (code == CUZK_OK && size > 0) memcpy(memory, map.data, size);
+    code = file_map_outcome(&map, code, err);
+    file_map_close(&map);
+    if (code == CUZK_OK) code = matrices_parse(out, memory, size, path, circuit, err);
     if (code == CUZK_OK) {
-        (*out)->file = map;
+        (*out)->memory = memory;
+        (*out)->memory_bytes = size;
     } else {
-        file_map_close(map);
-        free(map);
+        mem_big_free(memory, size);
     }
     return code;
 }

@@ -1,6 +1,7 @@
 /*
- * Matrices in a file (docs/formats.md), so that a process need not extract them. The file is mapped and used
- * in place; it depends on neither the processor nor the form in which this library holds field elements.
+ * Matrices in a file (docs/formats.md), so that a process need not extract them. The arrays are used as they
+ * stand in the file; it depends on neither the processor nor the form in which this library holds field
+ * elements.
  *
  * Nothing in a file is believed. Opening it checks its length, its checksum, every count before memory is
  * taken for it, and every reference; and when a witness is made, all that the circuit's gadgets do is

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file_guard.h"
+
 static void list_commands(FILE *out, const char *tool, const command *commands, const char *intro) {
     fprintf(out, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", tool, intro);
     for (const command *c = commands; c->name; c++) {
@@ -21,6 +23,7 @@ static void list_commands(FILE *out, const char *tool, const command *commands, 
 
 int command_dispatch(const char *tool, const command *commands, const char *intro, int argc, char **argv) {
     argp_err_exit_status = CUZK_ERR_USAGE;
+    file_guard_install();
     if (argc < 2) {
         list_commands(stderr, tool, commands, intro);
         return CUZK_ERR_USAGE;
