@@ -21,7 +21,7 @@ const char *stage_name(stage_kind stage); /* "check", "synthesis", "prove", "ver
 
 /* What a task needs, in bytes of big buffers, known once it is parsed. */
 typedef struct backend_plan {
-    const char *circuit; /* of the catalogue */
+    const char *circuit; /* its name; lives as long as the task */
     uint32_t partitions;
     uint64_t task_bytes;        /* the parsed task, until the job ends */
     uint64_t witness_bytes;     /* a synthesized partition, until it is proved */

@@ -342,6 +342,8 @@ static void end_stage(engine *e, run *x, results *res, double seconds, const mem
             r->partitions_proved--;
     }
     note_items(e, x, ENGINE_STAGE_END, seconds);
+    if (task->stage == STAGE_PROVE && n == 1 && outcomes[0] == SCHED_OK)
+        engine_measured(e, task->item[0].job->circuit, memory->peak);
     scheduler_done(e->scheduler, engine_now(e), task, outcomes, res->bad);
     for (uint32_t i = 0; i < n; i++) record_release(records[i]);
     engine_pump(e);
@@ -353,7 +355,7 @@ static void drive(engine *e, run *x) {
     cuzk_error err;
     double start = engine_now(e);
     pool *lane;
-    cuzk_code code = pool_lane_create(&lane, e->cores, x->task->level, &err);
+    cuzk_code code = pool_lane_create(&lane, e->cores, 0, &err); /* its level is set below */
     pthread_mutex_lock(&e->mutex);
     x->lane = lane;
     pool_lane_set_level(lane, x->task->level);

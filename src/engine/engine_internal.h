@@ -48,6 +48,7 @@ struct record {
     uint64_t sector_number, miner_id;
 
     backend_plan plan;
+    char circuit[32]; /* plan.circuit */
     void *task;
     proving_key *key;
     sched_job *job; /* NULL: not queued yet, or ended */
@@ -90,6 +91,13 @@ typedef struct record_list {
     size_t count;
 } record_list;
 
+/* What proving one partition of a circuit was seen to take, which replaces the estimate. */
+typedef struct measured {
+    uint32_t circuit;     /* engine_text_hash of its name */
+    uint64_t prove_bytes; /* 0: free */
+} measured;
+#define MEASURED_MAX 64u
+
 struct engine {
     pthread_mutex_t mutex;
     pthread_cond_t driver_work;  /* a run waits for a driver, or the engine closes */
@@ -109,6 +117,7 @@ struct engine {
     uint64_t charged;
     uint64_t task_bytes; /* of the live jobs' parsed tasks */
     engine_watch last_watch;
+    measured measured[MEASURED_MAX];
 
     pthread_t drivers[MAX_DRIVERS];
     unsigned n_drivers, idle_drivers;
@@ -145,6 +154,12 @@ void engine_job_ended(void *engine, sched_job *job, double now);
 void engine_settle(engine *e, record *r);
 /* Drop results that are too old or too many. Mutex held. Returns when the next one becomes too old. */
 double engine_prune(engine *e, double now);
+
+/* Remember what proving one partition took at most; use that in the plan of a new job. Mutex held. */
+void engine_measured(engine *e, uint32_t circuit, uint64_t prove_peak);
+void engine_correct_plan(const engine *e, backend_plan *plan, uint32_t circuit);
+
+uint32_t engine_text_hash(const char *text);
 
 void histogram_add(engine_histogram *h, double seconds);
 

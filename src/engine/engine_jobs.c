@@ -15,26 +15,26 @@
  */
 
 /* FNV-1a. */
-static uint32_t hash_text(const char *text) {
+uint32_t engine_text_hash(const char *text) {
     uint32_t h = 2166136261u;
     for (; *text; text++) h = (h ^ (uint8_t)*text) * 16777619u;
     return h;
 }
 
 record *engine_find(const engine *e, const char *id) {
-    record *r = e->table[hash_text(id) % TABLE_SLOTS];
+    record *r = e->table[engine_text_hash(id) % TABLE_SLOTS];
     while (r && strcmp(r->id, id) != 0) r = r->hash_next;
     return r;
 }
 
 void engine_table_add(engine *e, record *r) {
-    record **slot = &e->table[hash_text(r->id) % TABLE_SLOTS];
+    record **slot = &e->table[engine_text_hash(r->id) % TABLE_SLOTS];
     r->hash_next = *slot;
     *slot = r;
 }
 
 void engine_table_remove(engine *e, record *r) {
-    record **link = &e->table[hash_text(r->id) % TABLE_SLOTS];
+    record **link = &e->table[engine_text_hash(r->id) % TABLE_SLOTS];
     while (*link != r) link = &(*link)->hash_next;
     *link = r->hash_next;
 }
@@ -196,13 +196,27 @@ static cuzk_code claim(record **out, bool *attached, engine *e, const job_reques
     return code;
 }
 
+void engine_measured(engine *e, uint32_t circuit, uint64_t prove_peak) {
+    measured *m = e->measured;
+    while (m < e->measured + MEASURED_MAX && m->prove_bytes > 0 && m->circuit != circuit) m++;
+    if (m == e->measured + MEASURED_MAX) return;
+    m->circuit = circuit;
+    if (prove_peak > m->prove_bytes) m->prove_bytes = prove_peak;
+}
+
+void engine_correct_plan(const engine *e, backend_plan *plan, uint32_t circuit) {
+    for (const measured *m = e->measured; m < e->measured + MEASURED_MAX; m++)
+        if (m->prove_bytes > 0 && m->circuit == circuit)
+            plan->prove_bytes = m->prove_bytes + m->prove_bytes / 8;
+}
+
 static cuzk_code enter_queue(engine *e, record *r, engine_receipt *receipt, bool *can_retry,
                              cuzk_error *err) {
-    sched_job job = {.priority = r->priority,
-                     .plan = r->plan,
-                     .circuit = hash_text(r->plan.circuit),
-                     .deadline = r->deadline,
-                     .user = r};
+    uint32_t circuit = engine_text_hash(r->plan.circuit);
+    engine_correct_plan(e, &r->plan, circuit);
+    r->accepted = engine_now(e);
+    sched_job job = {
+        .priority = r->priority, .plan = r->plan, .circuit = circuit, .deadline = r->deadline, .user = r};
     scheduler_set_external(e->scheduler, engine_external_bytes(e));
     receipt->position = scheduler_position(e->scheduler, r->priority);
     TRY(scheduler_submit(&r->job, e->scheduler, engine_now(e), &job, can_retry, err));
@@ -236,6 +250,8 @@ static cuzk_code accept(engine *e, record *r, const job_request *request, unsign
     *can_retry = false;
     TRY(r->backend->parse(&r->task, &r->plan, request, err));
     r->timings.check = (uint64_t)((clock_seconds() - start) * 1000);
+    snprintf(r->circuit, sizeof r->circuit, "%s", r->plan.circuit);
+    r->plan.circuit = r->circuit; /* the task's own goes with it */
     if (r->backend->needs_key) TRY(keys_acquire(&r->key, e->keys, r->plan.circuit, &load, err));
     r->timings.key_load = (uint64_t)(load * 1000);
     r->proof_size = (size_t)r->plan.partitions * CUZK_PROOF_BYTES;

@@ -87,7 +87,7 @@ static void view_job(engine_job_view *v, const record *r) {
                            .verifying = r->verify != NULL,
                            .timings = r->timings};
     snprintf(v->id, sizeof v->id, "%s", r->id);
-    snprintf(v->circuit, sizeof v->circuit, "%s", r->plan.circuit ? r->plan.circuit : "");
+    snprintf(v->circuit, sizeof v->circuit, "%s", r->circuit);
     if (r->state != JOB_COMPLETED) snprintf(v->message, sizeof v->message, "%.255s", r->error.message);
     if (r->job)
         v->memory_bytes = r->plan.task_bytes + r->job->synthesized * r->plan.witness_bytes +
