@@ -593,10 +593,19 @@ cuzk_code engine_reconfigure(engine *e, const engine_config *config, cuzk_error 
 /* --- keys ------------------------------------------------------------------------------------------------
  */
 
+static bool go_on_loading(void *ctx, const char *phase, uint64_t done, uint64_t total) {
+    (void)phase;
+    (void)done;
+    (void)total;
+    const engine *e = ctx;
+    return !atomic_load_explicit(&e->draining, memory_order_relaxed);
+}
+
 cuzk_code engine_preload(engine *e, const char *circuit_id, bool *already, cuzk_error *err) {
     pool *lane;
     TRY(pool_lane_create(&lane, e->cores, 0, err));
-    cuzk_code code = keys_preload(e->keys, circuit_id, already, lane, NULL, err);
+    cuzk_progress progress = {go_on_loading, e};
+    cuzk_code code = keys_preload(e->keys, circuit_id, already, lane, &progress, err);
     pool_destroy(lane);
     return code;
 }

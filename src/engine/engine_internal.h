@@ -123,7 +123,8 @@ struct engine {
     unsigned n_drivers, idle_drivers;
     run *ready_first, *ready_last;
     pthread_t housekeeper;
-    bool housekeeper_made, wake_housekeeper, closing, draining;
+    bool housekeeper_made, wake_housekeeper, closing;
+    atomic_bool draining; /* read without the mutex by long loading */
     uint64_t wanted_room; /* bytes that a stage lacks: evict idle keys */
     event_node *events_first, *events_last;
 
