@@ -1,10 +1,11 @@
 #!/bin/sh
 # From known toxic waste to the reference's proof, through the cuzk tool: the 2 KiB parameter file has the reference's
 # SHA-256, the proof with fixed randomness is the reference's byte for byte with every code variant and thread count,
-# and damaged parameters or too little memory end in the right error. Minutes. usage: test_prove.sh CUZK DATA_DIR WORK_DIR
+# and damaged parameters or too little memory end in the right error. Minutes. usage: test_prove.sh CUZK DATA_DIR WORK_DIR ENGINE_2K
 cuzk=$1
 data=$(cd "$2" && pwd)
 work=$3
+engine_2k=$4
 failed=0
 passed=0
 rm -rf "$work"
@@ -72,6 +73,10 @@ for threads in 1 2 3 8; do reference_proof "$best" $threads; done
 expect 0 'verified' prove --c1 "$data/c1/2k-synthetic/c1.inner.json" --params "$work" --out "$work/fresh.bin"
 expect 0 'valid' verify --c1 "$data/c1/2k-synthetic/c1.json" --params "$work" --proof "$work/fresh.bin"
 expect 1 'does not' verify --c1 "$c1" --params "$work" --proof "$work/fresh.bin"
+
+# --- the engine with this key
+output=$("$engine_2k" "$work" "$c1" "$work" 2>&1)
+result $? "engine: $output"
 
 # --- what must not become a proof
 nothing() {
