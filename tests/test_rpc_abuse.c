@@ -94,6 +94,7 @@ static void malformed_requests(void **state) {
     raw_start(&h, &s, PATH(METHOD_GET_STATUS), large);
     raw_message(&h, &s, "", 0, true);
     expect_status(&h, &s, RPC_RESOURCE_EXHAUSTED, "headers are larger");
+    value[0] = '/';
     value[300] = 0;
     raw_start(&h, &s, value, NULL);
     raw_message(&h, &s, "", 0, true);
@@ -300,7 +301,7 @@ static void answers_unread(void **state) {
     while ((n = nghttp2_session_mem_send(h.session, &data)) > 0) {
         assert_int_equal(send(h.fd, data, (size_t)n, MSG_NOSIGNAL), n);
     }
-    WAIT_UNTIL(f.handled == 8);
+    WAIT_UNTIL(f.handled > 0); /* the rest may never be read */
     WAIT_UNTIL(rpc_server_counters(f.server).connections == 0);
     raw_close(&h);
     for (size_t i = 0; i < 8; i++) raw_stream_free(&s[i]);

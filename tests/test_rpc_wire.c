@@ -308,8 +308,7 @@ static void utf8(void **state) {
                          "\xf4\x90\x80\x80",
                          "\xf5\x80\x80\x80",
                          "a\xe2\x82",
-                         "\xe2\x82"
-                         "a",
+                         "\xe2\x82\x61",
                          "\xff"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(wire_is_utf8(wire_text(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(wire_is_utf8(wire_text(bad[i])));
@@ -335,6 +334,10 @@ static void status_texts(void **state) {
                    "b");
     expect_message("ab\xc3\xa4", 3, "ab", "ab"); /* cut between characters */
     expect_message("", 100, "", "");
+    expect_message(" a b ", 100, "%20a b%20", " a b ");
+    expect_message("a bcd", 2, "a%20", "a ");
+    expect_message(" ", 100, "%20", " ");
+    expect_message("a \xc3\xa4", 3, "a%20", "a ");
     char out[8];
     rpc_message_decode(out, sizeof out, "%zz%4", 5);
     assert_string_equal(out, "%zz%4");

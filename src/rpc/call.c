@@ -262,9 +262,8 @@ void call_header(rpc_call *c, const char *name, size_t name_size, const char *va
     c->header_bytes += name_size + value_size + 32;
     if (c->header_bytes > HEADER_LIMIT) return;
     if (is_name(name, name_size, ":path")) {
-        if (value_size >= sizeof c->path) return; /* no method of ours: stays empty */
-        memcpy(c->path, value, value_size);
-        c->path[value_size] = 0;
+        /* Cut if need be: no method of ours has so long a name. */
+        snprintf(c->path, sizeof c->path, "%.*s", (int)value_size, value);
     } else if (is_name(name, name_size, ":method")) {
         c->is_post = is_name(value, value_size, "POST");
     } else if (is_name(name, name_size, "content-type")) {

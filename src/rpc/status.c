@@ -43,14 +43,24 @@ static size_t put_escaped(char *out, const char *bytes, size_t n) {
 char *rpc_message_encode(const char *text, size_t limit) {
     size_t length = strlen(text);
     size_t cut = length < limit ? length : limit;
-    char *out = malloc(cut * 9 + 1); /* a bad byte becomes three escaped ones */
+    char *out = malloc(cut * 9 + 3); /* a bad byte becomes three escaped ones */
     if (!out) return NULL;
-    size_t used = 0;
-    for (size_t i = 0; i < cut;) {
+    size_t used = 0, i = 0;
+    /* HTTP/2 forbids a space at either end of a value. */
+    if (cut && text[0] == ' ') {
+        memcpy(out, "%20", 3);
+        used = 3;
+        i = 1;
+    }
+    while (i < cut) {
         size_t n = character(text + i, length - i);
         if (n > cut - i) break;
         used += n ? put_escaped(out + used, text + i, n) : put_escaped(out + used, "\xef\xbf\xbd", 3);
         i += n ? n : 1;
+    }
+    if (used && out[used - 1] == ' ') {
+        memcpy(out + used - 1, "%20", 3);
+        used += 2;
     }
     out[used] = 0;
     return out;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 bool wire_is_utf8(wire_view text) {
+    if (text.size == 0) return true; /* data may be NULL */
     const uint8_t *p = text.data, *end = p + text.size;
     while (p < end) {
         if (*p < 0x80) {

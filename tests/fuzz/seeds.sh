@@ -29,6 +29,20 @@ fuzz_proof)
     cp "$data/groth16-small/proof.bin" "$out/one"
     cat "$data/groth16-small/proof.bin" "$data/c1/2k-v1_1/proof.bin" >"$out/two"
     ;;
+fuzz_rpc)
+    # Steps: a GetStatus call, a Prove call in two pieces that is reset, one kept until the end; and raw bytes.
+    printf '\0\0\0\4\1\1\0' >"$out/status"
+    printf '\0\0\0\2\2\0\4\0\0\0\0\2\1\1a\4\0' >"$out/pieces"
+    printf '\0\5\1\0\0\1\1\1\2\012\0\5\2\10\377' >"$out/kept"
+    printf '\0\0\0\11\1\0\3\72\1*\1\0\12\42\10cuzk.v1.\2\1\0\10\377' >"$out/reflection"
+    printf '\377PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0' >"$out/raw"
+    ;;
+fuzz_wire)
+    printf '\2\12\14\12\2ab\020\1\132\1x\132\1y' >"$out/prove"
+    printf '\204\12\4\10\1\022\0\032\4\12\2ab' >"$out/status"
+    printf '\0\042\25cuzk.v1.ProvingEngine' >"$out/symbol"
+    printf '\0unix:///a%%20b' >"$out/text"
+    ;;
 fuzz_vk)
     cp "$data/groth16-small/v28-small.vk" "$out/small"
     ;;

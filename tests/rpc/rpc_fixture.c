@@ -127,6 +127,7 @@ static void *work(void *ctx) {
 }
 
 void fixture_start(fixture *f, const char *address, const rpc_options *options) {
+    if (f->server) fail_msg("the test before has left its server running");
     memset(f, 0, sizeof *f);
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
@@ -160,6 +161,7 @@ void fixture_free_bodies(fixture *f) {
 
 void fixture_stop(fixture *f) {
     rpc_server_destroy(f->server);
+    f->server = NULL;
     pthread_mutex_lock(&f->lock);
     f->stopping = true;
     pthread_cond_signal(&f->changed);
