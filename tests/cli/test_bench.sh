@@ -102,5 +102,48 @@ expect 0 'Example.*Exit codes' pce-bench --help
 expect 2 '[-]-partition 3, expected 0 to 0' pce-bench --c1 "$c1" --partition 3
 expect 2 'absent' pce-bench --c1 "$c1" --save-pce "$work/absent/2k.pce"
 
+# --- commands that speak to a daemon: what can be wrong without one
+export CUZK_ADDR="unix:///$work/no.sock"
+expect 0 'single .*batch .*status .*preload .*metrics .*synth-only' --help
+for name in single batch status preload metrics; do
+    expect 0 'Example.*CUZK_ADDR.*Exit codes' $name --help
+done
+refused='UNAVAILABLE: cannot connect to .*no.sock: No such file or directory. Is cuzk-daemon running there'
+expect 5 "$refused" status
+expect 5 "$refused" metrics
+expect 5 "$refused" preload -c porep-2k
+expect 5 "$refused" single -t porep --c1 "$c1"
+expect 5 "=== Batch Benchmark === proof type: seal-commit count: 2 concurrency: 2 .*$refused" \
+    batch -t seal-commit --c1 "$c1" -c 2 -j 2
+expect 5 '^cuzk-bench status: .*"error": \{ "kind": "resources", "exit_code": 5, "message": "unix:///' status --json -
+expect 5 'cannot connect to 127.0.0.1:1: Connection refused' -a http://127.0.0.1:1 status
+expect 5 'cannot connect to 127.0.0.1:1: ' --log-level info --addr=127.0.0.1:1 status
+expect 5 'cannot connect to 127.0.0.1:1: ' status --addr 127.0.0.1:1
+expect 5 'cannot connect to 127.0.0.1:1: ' -a "unix:///$work/other.sock" status -a 127.0.0.1:1
+expect 2 'bad address "nonsense": there is no port' -a nonsense status
+expect 2 '[-]-addr needs a value' --addr
+expect 2 "'loud', expected off, error" --log-level loud status
+expect 2 'Too many arguments' status now
+expect 2 '[-]-circuit-id is required' preload
+expect 2 '[-]-type is required' single --c1 "$c1"
+expect 2 "'wining', expected porep, snap, wpost or winning" single -t wining --c1 "$c1"
+expect 2 '[-]-c1 is required for PoRep' single -t PoRep --vanilla "$c1"
+expect 2 '[-]-vanilla is required for update' batch -t update --c1 "$c1"
+expect 2 "[-]-randomness: 'x' at character 2 is no hex digit" single -t winning --vanilla "$c1" --randomness 00x0
+expect 2 '[-]-comm-r-old: 3 hex digits, expected an even number' single -t snap --vanilla "$c1" --comm-r-old 123
+expect 2 "'urgent', expected low, normal, high or critical" single -t porep --c1 "$c1" --priority urgent
+expect 2 "[-]-count: '0', expected a whole number" batch -t porep --c1 "$c1" -c 0
+expect 2 "[-]-concurrency: '2000', expected a whole number from 1 to 1024" batch -t porep --c1 "$c1" -j 2000
+expect 2 "[-]-timeout: '1.5', expected a whole number" status --timeout 1.5
+expect 3 'absent.json: cannot open: No such file' single -t porep --c1 "$work/absent.json"
+: >"$work/empty"
+expect 3 'empty: 0 bytes, expected a phase-1 output' batch -t porep --c1 "$work/empty"
+expect 3 'empty: 0 bytes, expected vanilla proofs' single -t wpost --vanilla "$work/empty"
+printf '["AAAA", "AA*A"]' >"$work/array"
+expect 3 'array: entry 1: character 2 is not base64' single -t winning --vanilla "$work/array"
+printf '["AAA"]' >"$work/array"
+expect 3 'array: entry 0: 3 characters of base64, expected a multiple of 4 with padding' single -t winning \
+    --vanilla "$work/array"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

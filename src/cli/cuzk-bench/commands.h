@@ -4,6 +4,14 @@
 
 #include "command.h"
 
+/* Through a daemon. */
+int single_main(int argc, char **argv);
+int batch_main(int argc, char **argv);
+int status_main(int argc, char **argv);
+int preload_main(int argc, char **argv);
+int metrics_main(int argc, char **argv);
+
+/* In this process. */
 int kernels_main(int argc, char **argv);
 int synth_only_main(int argc, char **argv);
 int pce_bench_main(int argc, char **argv);

@@ -3,9 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon.h"
 #include "version.h"
 
 static const command commands[] = {
+    {"single", "One proof through a daemon", single_main, NULL},
+    {"batch", "The same proof many times through a daemon, so many at a time", batch_main, NULL},
+    {"status", "What a daemon is doing", status_main, NULL},
+    {"preload", "Have a daemon load a key", preload_main, NULL},
+    {"metrics", "A daemon's metrics", metrics_main, NULL},
     {"synth-only", "Time synthesis alone, from a phase-1 output", synth_only_main, NULL},
     {"pce-bench", "Synthesis from precomputed matrices, compared with the generic path", pce_bench_main,
      NULL},
@@ -19,7 +25,11 @@ int main(int argc, char **argv) {
         printf("cuzk-bench %s\ncommit: %s\n", CUZK_VERSION, CUZK_COMMIT);
         return 0;
     }
-    return command_dispatch("cuzk-bench", commands,
-                            "Benchmarks of cuzk. bench/README.md tells how to compare with other libraries.",
-                            argc, argv);
+    argc = daemon_global_options(argc, argv);
+    if (argc < 0) return CUZK_ERR_USAGE;
+    return command_dispatch(
+        "cuzk-bench", commands,
+        "Benchmarks of cuzk: through a daemon (-a ADDRESS, also in front of the command), and "
+        "in this process.\nbench/README.md tells how to compare with other libraries.",
+        argc, argv);
 }
