@@ -182,9 +182,24 @@ static void give_turns(scheduler *s, double now) {
 }
 
 /* Within a priority: verification frees a whole job, proving is what everything waits for, the rest fills the
- * gaps. */
+ * gaps, unless the prover is going to wait for it. */
 static int rank(stage_kind stage) {
-    return stage == STAGE_VERIFY ? 2 : stage == STAGE_PROVE ? 1 : 0;
+    return stage == STAGE_VERIFY ? 3 : stage == STAGE_PROVE ? 1 : 0;
+}
+#define RANK_AWAITED 2
+
+/* What the prover has to wait for when it is done with what it has: by priority, or NULL. */
+static void find_awaited(sched_task *out[JOB_PRIORITIES], const scheduler *s) {
+    bool ready[JOB_PRIORITIES] = {false};
+    for (const sched_job *job = s->first_job; job; job = job->next)
+        if (!job_state_is_final(job->state)) ready[job->effective] |= job->synthesized > 0;
+    for (unsigned p = 0; p < JOB_PRIORITIES; p++) out[p] = NULL;
+    for (sched_task *task = s->first_task; task; task = task->next) {
+        sched_task **first = &out[task_priority(task)];
+        bool before = !*first || (task->stage == STAGE_SYNTHESIS && (*first)->stage == STAGE_CHECK);
+        bool ahead = task->stage == STAGE_SYNTHESIS || task->stage == STAGE_CHECK;
+        if (ahead && before && !task->cancelled && !ready[task_priority(task)]) *first = task;
+    }
 }
 
 uint32_t scheduler_position(const scheduler *s, job_priority priority) {
@@ -749,8 +764,11 @@ static void set_paused(sched_task *task, bool paused, double now) {
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {
     tick(s, now);
     job_priority most = most_urgent(s);
+    sched_task *awaited[JOB_PRIORITIES];
+    find_awaited(awaited, s);
     for (sched_task *task = s->first_task; task; task = task->next) {
-        int level = (int)task_priority(task) * RANKS + rank(task->stage);
+        job_priority p = task_priority(task);
+        int level = (int)p * RANKS + (task == awaited[p] ? RANK_AWAITED : rank(task->stage));
         bool pause = level / RANKS < (int)most && !task->cancelled, was_told = task->told;
         bool change = level != task->level || pause != task->paused || task->cancelled != was_told;
         task->level = level;

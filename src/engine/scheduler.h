@@ -14,9 +14,9 @@
  * Slots. At most one partition (or batch) of a priority or above is being proved: it keeps all cores busy,
  * and a second one would only take memory. A more urgent one starts beside it and, by its level, takes its
  * cores: what is less urgent is paused, and nothing less urgent starts. Checks and syntheses run ahead of the
- * prover at a lower level, in the gaps it leaves, up to `lookahead` partitions; when the prover has nothing
- * to do, they get all cores. So stages share cores by what they can use at each moment, not by a fixed
- * division.
+ * prover at a lower level, in the gaps it leaves, up to `lookahead` partitions; the one that the prover is
+ * going to wait for goes before it, so that it need not; when the prover has nothing to do, they get all
+ * cores. So stages share cores by what they can use at each moment, not by a fixed division.
  *
  * Memory. Every stage reserves what it needs before it starts. What waits (parsed jobs, synthesized
  * partitions) is bounded so that what is synthesized can be proved, and that then the largest job can go
