@@ -24,8 +24,9 @@ struct scheduler {
     uint64_t lacking;
     uint32_t last_circuit; /* proved last */
     bool any_proved;
-    double flush_at; /* when a waiting batch goes as it is; HUGE_VAL: none waits */
-    double clock;    /* of the last call that told the time */
+    double urgent_at[JOB_PRIORITIES]; /* when a more urgent job was last submitted */
+    double flush_at;                  /* when a waiting batch goes as it is; HUGE_VAL: none waits */
+    double clock;                     /* of the last call that told the time */
     /* Ageing: since when the jobs of a priority starve. Time in which something of them runs, or in which
      * nothing more urgent does, counts back as much as the same time of starving counts forward. */
     double starves_since[JOB_PRIORITIES];
@@ -60,6 +61,7 @@ cuzk_code scheduler_create(scheduler **out, const sched_config *config, sched_en
     s->ctx = ctx;
     s->flush_at = HUGE_VAL;
     s->clock = s->turn_ended = -HUGE_VAL;
+    for (unsigned p = 0; p < JOB_PRIORITIES; p++) s->urgent_at[p] = -HUGE_VAL;
     scheduler_configure(s, config);
     return CUZK_OK;
 }
@@ -321,6 +323,7 @@ cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sche
     *(s->last_job ? &s->last_job->next : &s->first_job) = job;
     s->last_job = job;
     s->jobs++;
+    for (unsigned p = JOB_LOW; p < job->priority; p++) s->urgent_at[p] = now;
     s->held += job->plan.task_bytes;
     s->reserved += job->plan.task_bytes;
     *out = job;
@@ -564,9 +567,9 @@ static uint32_t collect_batch(const scheduler *s, sched_job *first, sched_item i
     return n;
 }
 
-/* Does a batch, collected for the priority, go as it is although it is not full? */
-static bool goes_alone(const scheduler *s, const search *a, job_priority priority) {
-    if (priority >= JOB_HIGH) return true;
+/* Does a batch of the priority, of partitions since `oldest`, go as it is although it is not full? */
+static bool goes_alone(const scheduler *s, const search *a, job_priority priority, double oldest) {
+    if (priority >= JOB_HIGH || oldest <= s->urgent_at[priority]) return true;
     for (const sched_job *job = s->first_job; job; job = job->next) {
         if (job->effective > priority) return true;
         /* Nothing runs: this waits for the prover to take what is there. */
@@ -613,7 +616,7 @@ static sched_task *next_prove(scheduler *s, search *a, job_priority priority) {
         double oldest;
         uint32_t n = collect_batch(s, job, items, &oldest);
         double flush_at = oldest + s->config.max_batch_wait;
-        if (n < s->config.max_batch && a->now < flush_at && !goes_alone(s, a, priority)) {
+        if (n < s->config.max_batch && a->now < flush_at && !goes_alone(s, a, priority, oldest)) {
             if (flush_at < s->flush_at) s->flush_at = flush_at;
             for (uint32_t i = 0; i < n; i++) items[i].job->awaits_batch = true;
             continue;
