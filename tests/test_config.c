@@ -129,6 +129,11 @@ static void values(void **state) {
         assert_true(c->memory.total_budget == sizes[i].bytes);
         config_free(c);
     }
+    c = parse(
+        "# caf\xc3\xa9 '\n[daemon]\nstate_dir = '/caf\xc3\xa9' # \xc3\xa9\nfailure_dir = \"\\\"\xc3\xa9\"\n");
+    assert_string_equal(c->daemon.state_dir, "/caf\xc3\xa9");
+    assert_string_equal(c->daemon.failure_dir, "\"\xc3\xa9");
+    config_free(c);
     c = parse("\xef\xbb\xbf[memory]\r\ntotal_budget = \"auto\" # comment\r\n");
     assert_true(config_was_automatic(c, config_find_key("memory.total_budget")));
     config_free(c);
@@ -156,6 +161,12 @@ static void mistakes_have_a_place(void **state) {
     refuse("[daemon]\nlisten = 'unix:///a\n", "a.toml:2:20", "");
     refuse("[daemon]\nlisten = unix:///a\n", "a.toml:2:10", "");
     refuse("[daemon\n", "a.toml:1:8", "");
+    refuse("[daemon]\n# \xc3\xa9\n  [ =", "a.toml:3:5", "expected the name of a section");
+    refuse("[daemon]\nstate_dir = \xc3\xa9\n", "a.toml:2:13", "not ASCII");
+    refuse("[daemon]\nstate_dir = '''a\n\xc3\xa9'''\n", "a.toml:3:1", "not ASCII");
+    refuse("[daemon]\nstate_dir = \"\"\"a\\\"\"\"\"\"\" \xc3\xa9\n", "a.toml:2:25", "not ASCII");
+    refuse("[daemon]\nstate_dir = 2g\"\xc3\xa9\"\n", "a.toml:2:16", "not ASCII");
+    refuse("[#]\nlisten = 1\n", "a.toml:1:2", "expected the name of a section");
     refuse("# \xff\n", "a.toml:1:2", "");
     refuse("[daemon]\nstate_dir = \"a\\u0000b\"\n", "a.toml:2:1", "NUL");
     /* types */
