@@ -1,12 +1,13 @@
 #!/bin/sh
 # Install the Debian 12 packages cuzk needs that are not installed yet. With --dev also what CI needs beyond
-# the product and its tests (clang for fuzzing, clang-format, protoc).
+# the product and its tests (clang for fuzzing, clang-format, protoc, a browser
+# for the dashboard).
 set -eu
 
-packages="gcc g++ make cmake pkg-config libssl-dev libyajl-dev libtomcrypt-dev libnghttp2-dev libtomlplusplus-dev
-libcmocka-dev libzstd-dev"
+packages="gcc g++ make cmake pkg-config libssl-dev libyajl-dev libtomcrypt-dev libnghttp2-dev libmicrohttpd-dev
+libtomlplusplus-dev libcmocka-dev libzstd-dev"
 if [ "${1:-}" = "--dev" ]; then
-    packages="$packages clang-14 clang-format-14 llvm-14 python3 protobuf-compiler"
+    packages="$packages clang-14 clang-format-14 llvm-14 python3 protobuf-compiler chromium nodejs"
 elif [ $# -gt 0 ]; then
     echo "usage: $0 [--dev]" >&2
     exit 2
