@@ -50,6 +50,13 @@ static void each_event_has_its_line(void **state) {
     assert_logged(&e, "DEBUG stage paused for a more urgent job job=a stage=prove partition=3 at=1.500\n");
     e.kind = ENGINE_RESUMED;
     assert_logged(&e, "DEBUG stage goes on job=a stage=prove partition=3 at=1.500\n");
+    log_set_level(LOG_LEVEL_TRACE);
+    e.kind = ENGINE_STAGE_END;
+    kept[0] = 0;
+    event_log(NULL, &e);
+    assert_non_null(strstr(kept, "DEBUG stage ended job=a stage=prove partition=3 seconds=0.250 at=1.500\n"));
+    assert_non_null(strstr(kept, "TRACE TIMELINE,1500,GPU_END,a,partition=3\n"));
+    log_set_level(LOG_LEVEL_DEBUG);
     e.partition = ENGINE_NO_PARTITION;
     e.stage = STAGE_CHECK;
     e.kind = ENGINE_STAGE_START;
