@@ -18,6 +18,9 @@ typedef struct catalog_entry {
     r1cs_shape shape;
     uint32_t a_aux_density, b_aux_density; /* every input is in A, only ONE in B */
     const char *r1cs_sha256;
+    /* Of the network's parameter files: the first 16 bytes of BLAKE2b-512, in hex (filecoin-proofs
+     * parameters.json). */
+    const char *params_digest, *vk_digest;
 } catalog_entry;
 
 /* All entries, by kind then size; *n receives how many. */

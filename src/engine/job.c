@@ -1,7 +1,8 @@
 #include "engine/job.h"
 
-#include <openssl/sha.h>
 #include <string.h>
+
+#include "hash/digest.h"
 
 static const struct {
     const char *name, *label;
@@ -33,21 +34,21 @@ const char *job_state_name(job_state state) {
     return names[state];
 }
 
-static void hash_u64(SHA256_CTX *h, uint64_t value) {
+static void hash_u64(sha256 *h, uint64_t value) {
     uint8_t bytes[8];
     for (unsigned i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-    SHA256_Update(h, bytes, sizeof bytes);
+    sha256_update(h, bytes, sizeof bytes);
 }
 
 /* With its length, so that no two lists of fields look the same. */
-static void hash_bytes(SHA256_CTX *h, const job_bytes *bytes) {
+static void hash_bytes(sha256 *h, const job_bytes *bytes) {
     hash_u64(h, bytes->size);
-    if (bytes->size > 0) SHA256_Update(h, bytes->data, bytes->size);
+    if (bytes->size > 0) sha256_update(h, bytes->data, bytes->size);
 }
 
 void job_request_digest(uint8_t out[32], const job_request *r) {
-    SHA256_CTX h;
-    SHA256_Init(&h);
+    sha256 h;
+    sha256_start(&h);
     const uint64_t numbers[] = {(uint64_t)r->kind, r->sector_size,     r->registered_proof, r->sector_number,
                                 r->miner_id,       r->partition_index, r->n_vanilla_proofs};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) hash_u64(&h, numbers[i]);
@@ -57,7 +58,7 @@ void job_request_digest(uint8_t out[32], const job_request *r) {
     hash_bytes(&h, &r->comm_r_old);
     hash_bytes(&h, &r->comm_r_new);
     hash_bytes(&h, &r->comm_d_new);
-    SHA256_Final(out, &h);
+    sha256_finish(&h, out);
 }
 
 void job_request_release(job_request *r) {

@@ -9,14 +9,15 @@
 
 #include "api/internal.h"
 #include "base/file.h"
+#include "filecoin/param_digest.h"
 #include "filecoin/param_names.h"
 
-enum { KEY_CIRCUIT = 1, KEY_PARAMS, KEY_WASTE, KEY_INSECURE, KEY_POINTS, KEY_SUBGROUP };
+enum { KEY_CIRCUIT = 1, KEY_PARAMS, KEY_WASTE, KEY_INSECURE, KEY_POINTS, KEY_SUBGROUP, KEY_DIGEST };
 
 typedef struct arguments {
     common_options common;
     const char *circuit, *directory, *waste_path;
-    bool insecure, points, subgroup;
+    bool insecure, points, subgroup, digest;
 } arguments;
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -40,6 +41,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         return 0;
     case KEY_POINTS:
         a->points = true;
+        return 0;
+    case KEY_DIGEST:
+        a->digest = true;
         return 0;
     case KEY_SUBGROUP:
         a->points = a->subgroup = true;
@@ -203,6 +207,11 @@ static const struct argp_option check_options[] = {
     {"circuit", KEY_CIRCUIT, "NAME", 0, "Check the files of this circuit only; they must be there", 1},
     {"points", KEY_POINTS, NULL, 0, "Also check that every point is on its curve (seconds to minutes)", 1},
     {"subgroup", KEY_SUBGROUP, NULL, 0, "Also check that every point is in its subgroup (long)", 1},
+    {"digest", KEY_DIGEST, NULL, 0,
+     "Also compare the BLAKE2b digest of every file with that of the network's (reads all of it; locally "
+     "made "
+     "parameters differ)",
+     1},
     {0}};
 
 static const struct argp check_argp = {
@@ -237,6 +246,16 @@ static void stat_file(file_status *out, const char *path, uint64_t expected) {
     out->found = (uint64_t)st.st_size;
 }
 
+/* Compare with the network's file, unless something else is wrong with it already. */
+static void check_digest(file_status *status, const char *path, const char *expected,
+                         const cuzk_progress *progress) {
+    char found[PARAM_DIGEST_SIZE];
+    if (status->absent || status->err.code != CUZK_OK) return;
+    if (param_digest(found, path, progress, &status->err) == CUZK_OK && strcmp(found, expected) != 0)
+        error_set(&status->err, CUZK_ERR_PARAMS, path, CUZK_NO_OFFSET, "digest %s, the network's file has %s",
+                  found, expected);
+}
+
 static void check_circuit(const arguments *a, const catalog_entry *entry, file_status status[2], pool *p,
                           const cuzk_progress *progress) {
     char params_path[2048], vk_path[2048];
@@ -263,6 +282,9 @@ static void check_circuit(const arguments *a, const catalog_entry *entry, file_s
         }
     }
     srs_close(&params);
+    if (!a->digest) return;
+    check_digest(&status[0], params_path, entry->params_digest, progress);
+    check_digest(&status[1], vk_path, entry->vk_digest, progress);
 }
 
 static const char *status_text(const file_status *s) {
@@ -383,6 +405,8 @@ int params_list_main(int argc, char **argv) {
         json_string(g, "vk_file", name);
         json_u64(g, "vk_bytes", expected_bytes(&all[i], PARAM_FILE_VK));
         json_string(g, "r1cs_sha256", all[i].r1cs_sha256);
+        json_string(g, "params_digest", all[i].params_digest);
+        json_string(g, "vk_digest", all[i].vk_digest);
         yajl_gen_map_close(g);
     }
     if (g) {
