@@ -5,7 +5,7 @@
 set -eu
 
 packages="gcc g++ make cmake pkg-config libssl-dev libyajl-dev libtomcrypt-dev libnghttp2-dev libmicrohttpd-dev
-libtomlplusplus-dev libcmocka-dev libzstd-dev"
+libtomlplusplus-dev libsqlite3-dev libcmocka-dev libzstd-dev"
 if [ "${1:-}" = "--dev" ]; then
     packages="$packages clang-14 libclang-rt-14-dev clang-format-14 llvm-14 python3 protobuf-compiler chromium nodejs"
 elif [ $# -gt 0 ]; then

@@ -113,7 +113,7 @@ typedef struct engine_receipt {
 typedef enum engine_submit_flags {
     ENGINE_DURABLE = 1,       /* record it in the store, if there is one, before returning */
     ENGINE_WHILE_WATCHED = 2, /* cancel it once its last watcher has left (engine_unwatch) */
-    ENGINE_RESTORED = 4       /* the store has it already: do not record it again */
+    ENGINE_RESTORED = 4       /* the store has it already: record only its end */
 } engine_submit_flags;
 
 /*
@@ -162,7 +162,8 @@ void engine_cancel(engine *e, const char *id, bool *was_running);
 /* Drop a finished job's result. */
 void engine_forget(engine *e, const char *id);
 
-/* Accept nothing more. cancel: end what is there, too. */
+/* Accept nothing more. cancel: end what is there, too. The store is not told of ends by this or by
+ * engine_destroy: for it, such jobs are unfinished. */
 void engine_drain(engine *e, bool cancel);
 /* Unfinished jobs. */
 unsigned engine_unfinished(engine *e);

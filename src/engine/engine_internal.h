@@ -44,6 +44,7 @@ struct record {
     bool queued;        /* the scheduler took it */
     bool accepting;     /* being parsed and admitted; nobody else may touch more than its id */
     bool cancel_wanted; /* meanwhile */
+    bool shut_down;     /* cancelled because the engine ends */
     bool while_watched, stored;
     uint64_t sector_number, miner_id;
 
@@ -102,7 +103,7 @@ struct engine {
     pthread_mutex_t mutex;
     pthread_cond_t driver_work;  /* a run waits for a driver, or the engine closes */
     pthread_cond_t housekeeping; /* see housekeeper_main */
-    pthread_cond_t accepted;     /* a record is no longer `accepting` */
+    pthread_cond_t accepted;     /* a record is no longer `accepting`, or has ended */
     engine_config config;
     char *failure_dir;
     double start;

@@ -126,13 +126,21 @@ static job_priority priority_of(const job_request *r) {
     return r->priority >= JOB_LOW && r->priority <= JOB_CRITICAL ? r->priority : JOB_NORMAL;
 }
 
+/* Is this a job that the store must have, and has not? */
+static bool lacks_storage(const engine *e, const record *r, unsigned flags) {
+    return e->config.store && (flags & (ENGINE_DURABLE | ENGINE_RESTORED)) && !r->stored;
+}
+
 /* What is known of the id: an equal request to attach to (*existing), another one (an error), or nothing that
- * still counts. Mutex held, and let go while an equal request is being accepted. */
+ * still counts. Mutex held, and let go while an equal request is being accepted or, if it must yet be stored,
+ * is ending. */
 static cuzk_code look_up(record **existing, engine *e, const char *id, const uint8_t digest[32],
-                         cuzk_error *err) {
+                         unsigned flags, cuzk_error *err) {
     record *r;
     *existing = NULL;
-    while ((r = engine_find(e, id)) && r->accepting) pthread_cond_wait(&e->accepted, &e->mutex);
+    while ((r = engine_find(e, id)) &&
+           (r->accepting || (r->state == JOB_COMPLETED && r->ended < 0 && lacks_storage(e, r, flags))))
+        pthread_cond_wait(&e->accepted, &e->mutex);
     if (!r) return CUZK_OK;
     if (job_state_is_final(r->state) && r->state != JOB_COMPLETED) {
         if (r->ended >= 0)
@@ -169,16 +177,28 @@ static cuzk_code new_record(record **out, const job_request *r, const char *id, 
     return CUZK_OK;
 }
 
-/* Find the job to attach to, or enter a new record that only the caller may touch. */
-static cuzk_code claim(record **out, bool *attached, engine *e, const job_request *r, const char *id,
+typedef enum claimed {
+    CLAIMED_NEW,      /* a new record that only the caller may touch */
+    CLAIMED_ATTACHED, /* the job of an equal request */
+    CLAIMED_UNSTORED  /* the same, and the caller must have it stored: it is `accepting` again */
+} claimed;
+
+/* Find the job to attach to, or enter a new record. The caller gets a reference. */
+static cuzk_code claim(record **out, claimed *how, engine *e, const job_request *r, const char *id,
                        const uint8_t digest[32], unsigned flags, engine_receipt *receipt, bool *can_retry,
                        cuzk_error *err) {
     pthread_mutex_lock(&e->mutex);
-    cuzk_code code = look_up(out, e, id, digest, err);
-    *attached = code == CUZK_OK && *out;
+    cuzk_code code = look_up(out, e, id, digest, flags, err);
+    *how = CLAIMED_NEW;
     *can_retry = code == CUZK_ERR_RESOURCES;
-    if (*attached) {
+    if (code == CUZK_OK && *out) {
+        *how = CLAIMED_ATTACHED;
         if (!(flags & ENGINE_WHILE_WATCHED)) (*out)->while_watched = false;
+        (*out)->refs++;
+        if (lacks_storage(e, *out, flags)) {
+            (*out)->accepting = true;
+            *how = CLAIMED_UNSTORED;
+        }
         receipt->attached = true;
         receipt->position = 0;
     } else if (code == CUZK_OK && e->draining) {
@@ -317,9 +337,26 @@ static void settle_submission(engine *e, record *r, const cuzk_error *why) {
     pthread_mutex_unlock(&e->mutex);
 }
 
+/* Attached to a job that only memory has: record it, and its result if there is one. It cannot end meanwhile,
+ * and goes on as before when it cannot be recorded. */
+static cuzk_code store_attached(engine *e, record *r, const job_request *request, unsigned flags,
+                                cuzk_error *err) {
+    const engine_store *store = e->config.store;
+    cuzk_code code =
+        flags & ENGINE_RESTORED ? CUZK_OK : store->accept(store->ctx, r->id, r->digest, request, err);
+    if (code == CUZK_OK && r->ended >= 0)
+        store->finish(store->ctx, r->id, r->state, r->proof, r->proof_size, &r->error);
+    pthread_mutex_lock(&e->mutex);
+    r->stored = code == CUZK_OK;
+    pthread_mutex_unlock(&e->mutex);
+    settle_submission(e, r, NULL);
+    return code;
+}
+
 cuzk_code engine_submit(engine *e, job_request *request, unsigned flags, engine_receipt *receipt,
                         bool *can_retry, cuzk_error *err) {
-    bool retry = false, attached = false;
+    bool retry = false;
+    claimed how = CLAIMED_NEW;
     cuzk_error why;
     record *r = NULL;
     *receipt = (engine_receipt){.id = ""};
@@ -331,14 +368,18 @@ cuzk_code engine_submit(engine *e, job_request *request, unsigned flags, engine_
     if (code == CUZK_OK) {
         uint8_t digest[32];
         job_request_digest(digest, request);
-        code = claim(&r, &attached, e, request, receipt->id, digest, flags, receipt, &retry, &why);
+        code = claim(&r, &how, e, request, receipt->id, digest, flags, receipt, &retry, &why);
     }
-    if (code == CUZK_OK && !attached) {
-        code = accept(e, r, request, flags, receipt, &retry, &why);
-        if (code == CUZK_OK || r->queued)
-            settle_submission(e, r, code == CUZK_OK ? NULL : &why);
-        else
-            withdraw(e, r, &why);
+    if (code == CUZK_OK) {
+        if (how == CLAIMED_UNSTORED) {
+            code = store_attached(e, r, request, flags, &why);
+        } else if (how == CLAIMED_NEW) {
+            code = accept(e, r, request, flags, receipt, &retry, &why);
+            if (code == CUZK_OK || r->queued)
+                settle_submission(e, r, code == CUZK_OK ? NULL : &why);
+            else
+                withdraw(e, r, &why);
+        }
         pthread_mutex_lock(&e->mutex);
         record_release(r);
         pthread_mutex_unlock(&e->mutex);
@@ -428,7 +469,8 @@ void engine_settle(engine *e, record *r) {
     free_work(e, r);
     const engine_store *store = e->config.store;
     bool ok = r->state == JOB_COMPLETED;
-    if (store && r->stored)
+    bool goes_on = r->shut_down && r->state == JOB_CANCELLED; /* in the next process */
+    if (store && r->stored && !goes_on)
         store->finish(store->ctx, r->id, r->state, ok ? r->proof : NULL, ok ? r->proof_size : 0, &r->error);
     pthread_mutex_lock(&e->mutex);
     r->ended = engine_now(e);
@@ -439,6 +481,7 @@ void engine_settle(engine *e, record *r) {
     }
     e->result_bytes += r->proof_size;
     record_list_append(&e->ended, r);
+    pthread_cond_broadcast(&e->accepted);
     count_end(e, r);
     engine_note(e, r, ENGINE_FINISHED, STAGE_VERIFY, ENGINE_NO_PARTITION, (double)r->timings.total / 1000,
                 ok ? "" : r->error.message);
@@ -576,7 +619,7 @@ void engine_drain(engine *e, bool cancel_all) {
         record *r = e->live.first;
         while (r && (r->cancel_wanted || (r->job && job_state_is_final(r->job->state)))) r = r->next;
         if (!r) break;
-        r->cancel_wanted = true;
+        r->cancel_wanted = r->shut_down = true;
         if (!r->accepting) scheduler_end(e->scheduler, engine_now(e), r->job, JOB_CANCELLED);
     }
     engine_pump(e);
