@@ -123,16 +123,13 @@ typedef struct standing {
 
 static void find_standing(standing *out, const scheduler *s) {
     *out = (standing){0};
-    job_priority most = JOB_DEFAULT_PRIORITY;
+    job_priority most = most_urgent(s);
+    for (sched_job *job = s->last_job; job; job = job->previous)
+        if (!job_state_is_final(job->state)) out->first[job->priority] = job;
+    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] = p < most && out->first[p];
     for (const sched_task *task = s->first_task; task; task = task->next)
-        if (!task->paused && !task->cancelled && task_priority(task) > most) most = task_priority(task);
-    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] = p < most;
-    for (sched_job *job = s->first_job; job; job = job->next) {
-        if (job_state_is_final(job->state)) continue;
-        if (!out->first[job->priority]) out->first[job->priority] = job;
-        if (job->unpaused > 0) out->starves[job->priority] = false;
-    }
-    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] &= out->first[p] != NULL;
+        for (uint32_t i = 0; i < task->n && task_priority(task) >= most; i++)
+            out->starves[task->item[i].job->priority] = false;
 }
 
 /* To be called before anything changes. */
@@ -226,12 +223,17 @@ static uint64_t usable(const scheduler *s) {
     return s->config.budget > s->external ? s->config.budget - s->external : 0;
 }
 
+/* Does the memory suffice for such a job? */
+static bool suffices(const scheduler *s, const backend_plan *plan) {
+    return add_sizes(plan->task_bytes, passage_bytes(plan)) <= usable(s);
+}
+
 /* Of the jobs that the memory suffices for: others wait until there is more. */
 static uint64_t largest_passage(const scheduler *s) {
-    uint64_t most = 0, limit = usable(s);
+    uint64_t most = 0;
     for (const sched_job *job = s->first_job; job; job = job->next) {
         uint64_t bytes = passage_bytes(&job->plan);
-        if (bytes > most && add_sizes(job->plan.task_bytes, bytes) <= limit) most = bytes;
+        if (bytes > most && suffices(s, &job->plan)) most = bytes;
     }
     return most;
 }
@@ -269,17 +271,16 @@ static cuzk_code admit(const scheduler *s, const backend_plan *plan, bool *can_r
     uint64_t tasks = plan->task_bytes, largest = largest_passage(s), prove = 0;
     for (const sched_job *job = s->first_job; job; job = job->next) {
         tasks = add_sizes(tasks, job->plan.task_bytes);
-        bool ahead = job->synthesized + job->synthesizing > 0;
+        bool ahead = job->synthesized + job->synthesizing > 0 && suffices(s, &job->plan);
         if (ahead && job->plan.prove_bytes > prove) prove = job->plan.prove_bytes;
     }
     if (passage > largest) largest = passage;
-    if (add_sizes(tasks, largest) > usable(s) ||
+    if (add_sizes(s->reserved, plan->task_bytes) > usable(s) || add_sizes(tasks, largest) > usable(s) ||
         add_sizes(add_sizes(s->held, plan->task_bytes), prove) > usable(s))
         return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
-                         "waiting jobs hold %" PRIu64 " MiB, of a budget of %" PRIu64
-                         " MiB; a job of %s needs "
-                         "%" PRIu64 " MiB",
-                         mebibytes(s->held), s->config.budget >> 20, plan->circuit, mebibytes(need));
+                         "jobs hold %" PRIu64 " of %" PRIu64 " MiB of memory; a job of %s needs %" PRIu64
+                         " MiB",
+                         mebibytes(s->reserved), s->config.budget >> 20, plan->circuit, mebibytes(need));
     return CUZK_OK;
 }
 
@@ -483,7 +484,6 @@ static sched_task *start(scheduler *s, double now, stage_kind stage, const sched
     for (uint32_t i = 0; i < n; i++) {
         sched_job *job = items[i].job;
         job->tasks++;
-        job->unpaused++;
         job->served = now;
         if (job->state == JOB_QUEUED) {
             job->state = JOB_RUNNING;
@@ -716,7 +716,6 @@ static void item_done(scheduler *s, double now, const sched_task *task, uint32_t
         p = &job->partition[task->item[i].partition];
         p->task = NULL;
     }
-    if (!task->paused) job->unpaused--;
     job->served = now;
     switch (task->stage) {
     case STAGE_CHECK:
@@ -757,11 +756,7 @@ void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outc
 static void set_paused(sched_task *task, bool paused, double now) {
     if (task->paused == paused) return;
     task->paused = paused;
-    for (uint32_t i = 0; i < task->n; i++) {
-        sched_job *job = task->item[i].job;
-        job->unpaused = paused ? job->unpaused - 1 : job->unpaused + 1;
-        job->served = now;
-    }
+    for (uint32_t i = 0; i < task->n; i++) task->item[i].job->served = now;
 }
 
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {

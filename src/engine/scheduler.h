@@ -79,8 +79,7 @@ struct sched_job {
     sched_partition *partition; /* plan.partitions */
     /* Counts of partitions by state; the rest is pending. */
     uint32_t synthesizing, synthesized, proving, proved;
-    uint32_t tasks;    /* running stages with a part of it */
-    uint32_t unpaused; /* of these, those not paused */
+    uint32_t tasks; /* running stages with a part of it */
     bool checking, checked, verifying;
     bool awaits_batch;          /* its partitions wait for company */
     bool lacks_memory;          /* passed over, since nothing runs that might free some */
