@@ -115,7 +115,7 @@ _Noreturn void sim_fail(const simulation *sim, const char *file, int line, const
  */
 
 /* NULL when the state is consistent, else what is not. settled: the scheduler has nothing more to start and
- * has been updated. */
+ * has been updated. config: NULL when slots may exceed their number. */
 const char *sim_inconsistency(const scheduler *s, const sched_config *config, bool settled);
 /* NULL, or what could start. */
 const char *sim_idleness(const scheduler *s, const sched_config *config);
