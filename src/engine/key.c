@@ -39,17 +39,28 @@ static cuzk_code open_files(proving_key *k, const char *params, const char *vk, 
     return srs_sample(&k->srs, KEY_SAMPLE, err);
 }
 
+cuzk_code key_without_files(proving_key **out, const char *circuit, cuzk_error *err) {
+    *out = NULL;
+    const catalog_entry *entry = catalog_find(circuit);
+    if (!entry)
+        return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET, "unknown circuit '%.64s'", circuit);
+    proving_key *k = calloc(1, sizeof *k);
+    if (!k) return error_no_memory(err, sizeof *k, "a key");
+    k->circuit = entry;
+    k->srs.file.fd = -1;
+    pthread_mutex_init(&k->mutex, NULL);
+    *out = k;
+    return CUZK_OK;
+}
+
 cuzk_code key_open(proving_key **out, const char *circuit, const char *directory, bool can_prove,
                    cuzk_error *err) {
     *out = NULL;
     const catalog_entry *entry;
     char params[1024], vk[1024];
     TRY(key_paths(&entry, params, vk, circuit, directory, err));
-    proving_key *k = calloc(1, sizeof *k);
-    if (!k) return error_no_memory(err, sizeof *k, "a key");
-    k->circuit = entry;
-    k->srs.file.fd = -1;
-    pthread_mutex_init(&k->mutex, NULL);
+    proving_key *k;
+    TRY(key_without_files(&k, circuit, err));
     cuzk_code code = open_files(k, params, vk, can_prove, err);
     if (code != CUZK_OK) {
         key_close(k);

@@ -38,6 +38,9 @@ cuzk_code key_paths(const catalog_entry **entry, char params[1024], char vk[1024
  * verifying keys and a sample of the points are checked; the others are as they are used. */
 cuzk_code key_open(proving_key **out, const char *circuit, const char *directory, bool can_prove,
                    cuzk_error *err);
+/* The key of a circuit without its files, for synthesis alone: proving and verifying with it are not
+ * possible. CUZK_ERR_USAGE for an unknown circuit. */
+cuzk_code key_without_files(proving_key **out, const char *circuit, cuzk_error *err);
 void key_close(proving_key *k);
 
 /* The circuit's matrices, made when first asked for; others who ask meanwhile wait. `circuit` and `parts` are

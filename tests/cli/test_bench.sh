@@ -102,6 +102,30 @@ expect 0 'Example.*Exit codes' pce-bench --help
 expect 2 '[-]-partition 3, expected 0 to 0' pce-bench --c1 "$c1" --partition 3
 expect 2 'absent' pce-bench --c1 "$c1" --save-pce "$work/absent/2k.pce"
 
+# --- pce-pipeline: the engine with a simulated prover
+rss='\[RSS\] [a-z0-9 ]+ [0-9.]+ GiB'
+expect 0 "=== PCE Pipeline Benchmark === c1: $c1 circuit: porep-2k \\(1 partitions\\) proofs: 2 mode: sequential $rss $rss $rss $rss --- Summary \\(sequential\\) --- extraction: [0-9.]+s .*proof 2: synth=.* average synth: .* prover waited: 0.000s after the first partition .*peak RSS:" \
+    pce-pipeline --c1 "$c1" -n 2 --prove-ms 20 -q
+expect 0 'Summary \(parallel, j=3\) .*proof 4: .*prover waited: .*20 ms each, on cores.*Generic path.*speedup: [0-9.]+x' \
+    pce-pipeline --c1 "$c1" -n 4 -j 3 --prove-ms 20 --prove-cores 2 --compare-old --timeline "$work/run.log"
+expect 0 '^\{ "circuit": "porep-2k",.*"prover_waited_seconds": [0-9.]+,.*"results": \[' \
+    pce-pipeline --c1 "$c1" -n 1 -q --json -
+for line in 'SUBMITTED,pipeline-4,kind=porep-c2,priority=normal' 'CHECK_END,pipeline-1,ms=[0-9]*' \
+    'SYNTH_START,pipeline-1,partition=0' 'SYNTH_END,pipeline-2,partition=0,synth_ms=[0-9]*' \
+    'GPU_END,pipeline-3,partition=0,gpu_ms=[0-9]*' 'FINISHED,pipeline-4,state=completed' 'CORES,,busy=[0-9],total=[0-9]*'; do
+    grep -q "^TIMELINE,[0-9]*,$line\$" "$work/run.log" || {
+        echo "FAILED: no line $line in the timeline"
+        failed=$((failed + 1))
+    }
+done
+expect 0 'Examples.*Exit codes' pce-pipeline --help
+expect 2 '[-]-c1 is required' pce-pipeline
+expect 2 "[-]-num-proofs: '0'" pce-pipeline --c1 "$c1" -n 0
+expect 2 'absent' pce-pipeline --c1 "$c1" -n 1 --timeline "$work/absent/run.log" -q
+expect 3 'absent.json: cannot open' pce-pipeline --c1 "$work/absent.json"
+expect 3 'not valid JSON' pce-pipeline --c1 "$0"
+expect 5 'memory budget' pce-pipeline --c1 "$c1" -n 1 --memory-budget 1MiB -q
+
 # --- commands that speak to a daemon: what can be wrong without one
 export CUZK_ADDR="unix:///$work/no.sock"
 expect 0 'single .*batch .*status .*preload .*metrics .*synth-only' --help

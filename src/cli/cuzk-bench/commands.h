@@ -15,6 +15,7 @@ int metrics_main(int argc, char **argv);
 int kernels_main(int argc, char **argv);
 int synth_only_main(int argc, char **argv);
 int pce_bench_main(int argc, char **argv);
+int pce_pipeline_main(int argc, char **argv);
 int lc_study_main(int argc, char **argv);
 
 #endif

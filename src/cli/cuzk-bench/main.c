@@ -15,6 +15,7 @@ static const command commands[] = {
     {"synth-only", "Time synthesis alone, from a phase-1 output", synth_only_main, NULL},
     {"pce-bench", "Synthesis from precomputed matrices, compared with the generic path", pce_bench_main,
      NULL},
+    {"pce-pipeline", "Proofs through the engine, with a simulated prover", pce_pipeline_main, NULL},
     {"lc-study", "What linear combinations cost, stored in different ways", lc_study_main, NULL},
     {"kernels", "Time field multiplications, transforms and multi-scalar multiplications", kernels_main,
      NULL},
