@@ -4,6 +4,7 @@
 
 #include "command.h"
 
+int run_main(int argc, char **argv);
 int config_dump_main(int argc, char **argv);
 int config_check_main(int argc, char **argv);
 int config_example_main(int argc, char **argv);
