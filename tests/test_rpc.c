@@ -154,7 +154,7 @@ static void concurrent_callers(void **state) {
 
 static void errors_and_refusals(void **state) {
     (void)state;
-    rpc_options options = {.max_message_bytes = 1 << 20};
+    rpc_options options = {.max_message_bytes = 1 << 20, .max_message_setting = "daemon.max_message_size"};
     fixture_start(&f, NULL, &options);
     rpc_client *c = fixture_client(&f);
     expect_call(c, METHOD_SUBMIT_PROOF, NOTHING, 0, RPC_INVALID_ARGUMENT,
@@ -176,7 +176,7 @@ static void errors_and_refusals(void **state) {
     free(bytes);
     bytes = pattern((1 << 20) + 1);
     expect_call(c, METHOD_PROVE, (wire_view){bytes, (1 << 20) + 1}, 0, RPC_RESOURCE_EXHAUSTED,
-                "1048577 bytes, the limit is 1048576");
+                "1048577 bytes, the limit is 1048576 (daemon.max_message_size)");
     free(bytes);
     rpc_client_call(c, "/cuzk.v1.ProvingEngine/Nothing", NOTHING, 0, &reply);
     assert_int_equal(reply.status, RPC_UNIMPLEMENTED);

@@ -1,6 +1,8 @@
 #include "rpc/address.h"
 
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +84,16 @@ cuzk_code address_resolve(const rpc_address *a, bool listening, struct sockaddr_
     *size = found->ai_addrlen;
     freeaddrinfo(found);
     return CUZK_OK;
+}
+
+void address_tune(int fd, sa_family_t family) {
+    if (family != AF_INET && family != AF_INET6) return;
+    int on = 1, idle = 60, interval = 15, count = 4;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 }
 
 void address_format(char *out, size_t size, const struct sockaddr_storage *address) {

@@ -22,6 +22,10 @@ cuzk_code address_parse(rpc_address *out, const char *text, cuzk_error *err);
 cuzk_code address_resolve(const rpc_address *a, bool listening, struct sockaddr_storage *out, socklen_t *size,
                           cuzk_error *err);
 
+/* Options of a connected socket: small messages go out at once, and a TCP peer that is gone without a word is
+ * noticed within two minutes. */
+void address_tune(int fd, sa_family_t family);
+
 /* "127.0.0.1:9820", "[::1]:9820" of a TCP socket address. */
 void address_format(char *out, size_t size, const struct sockaddr_storage *address);
 

@@ -373,10 +373,12 @@ static void begin_message(rpc_call *c) {
     }
     rpc_refusal refusal = {.retry_ms = -1};
     if (size > message_limit(c)) {
+        const char *setting = c->kind == CALL_METHOD ? c->core->options.max_message_setting : NULL;
         refusal.status = RPC_RESOURCE_EXHAUSTED;
         snprintf(refusal.message, sizeof refusal.message,
-                 "the message has %zu bytes, the limit is %llu (see max_message_bytes)", size,
-                 (unsigned long long)message_limit(c));
+                 "the message has %zu bytes, the limit is %llu%s%s%s", size,
+                 (unsigned long long)message_limit(c), setting ? " (" : "", setting ? setting : "",
+                 setting ? ")" : "");
         refuse(c, &refusal);
         return;
     }

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -242,8 +240,7 @@ static bool connect_socket(rpc_client *c, exchange *x) {
             c->address.is_unix ? c->address.path : c->authority, strerror_r(number, text, sizeof text));
         return false;
     }
-    int on = 1;
-    if (!c->address.is_unix) setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    address_tune(c->fd, address.ss_family);
     return true;
 }
 

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -264,17 +262,6 @@ static void describe_peer(int fd, const struct sockaddr_storage *address, char *
     }
 }
 
-/* Small answers must not wait for more, and a peer that is gone without a word must be noticed. */
-static void set_socket_options(int fd, sa_family_t family) {
-    if (family != AF_INET && family != AF_INET6) return;
-    int on = 1, idle = 60, interval = 15, count = 4;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-}
-
 static cuzk_code add_connection(rpc_server *s, int fd, const struct sockaddr_storage *address,
                                 cuzk_error *err) {
     connection *c = calloc(1, sizeof *c);
@@ -297,7 +284,7 @@ static cuzk_code add_connection(rpc_server *s, int fd, const struct sockaddr_sto
         free(c);
         return code;
     }
-    set_socket_options(fd, address->ss_family);
+    address_tune(fd, address->ss_family);
     if (s->connections) s->connections->previous = c;
     s->connections = c;
     s->connection_count++;

@@ -59,8 +59,9 @@ typedef struct rpc_handlers {
 
 /* Zero means the default. */
 typedef struct rpc_options {
-    uint64_t max_message_bytes; /* of one request: 256 MiB */
-    uint64_t max_held_bytes;    /* of all requests: 1 GiB */
+    uint64_t max_message_bytes;      /* of one request: 256 MiB */
+    const char *max_message_setting; /* what sets it, said to who exceeds it; lives as long as the server */
+    uint64_t max_held_bytes;         /* of all requests: 1 GiB */
     double upload_timeout;    /* seconds without progress after which an upload, a handshake or a client that
                                  does not read its answers is given up: 60 */
     uint32_t max_connections; /* 16384; more wait until others close */
