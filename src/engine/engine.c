@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/engine_internal.h"
+#include "field/field.h"
 
 #define MAX_SLEEP 3600.0 /* seconds */
 

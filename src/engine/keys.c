@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "circuit/porep.h"
+#include "engine/key.h"
 
 #define PRELOAD_CHUNK ((uint64_t)64 << 20)
 

@@ -11,7 +11,8 @@
 #define CUZK_ENGINE_KEYS_H
 
 #include "base/pool.h"
-#include "engine/key.h"
+
+typedef struct proving_key proving_key; /* key.h */
 
 typedef enum key_tier { KEY_HOT = 0, KEY_WARM = 1, KEY_COLD = 2 } key_tier;
 
