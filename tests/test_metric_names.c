@@ -126,11 +126,29 @@ static void names_are_well_formed(void **state) {
     assert_false(exposed("cuzk_uptime_seconds_sum", 23));
 }
 
+static void every_metric_is_documented(void **state) {
+    (void)state;
+    static const char *const types[] = {"counter", "gauge", "histogram"};
+    char *text = read_file("docs/operations.md");
+    for (size_t i = 0; i < METRICS; i++) {
+        char row[512], labels[128] = "";
+        for (const char *p = metrics[i].labels; *p; p++) {
+            size_t used = strlen(labels);
+            snprintf(labels + used, sizeof labels - used, *p == ',' ? ", " : "%c", *p);
+        }
+        snprintf(row, sizeof row, "\n| `%s` | %s | %s | %s |\n", metrics[i].name, types[metrics[i].type],
+                 labels, metrics[i].help);
+        if (!strstr(text, row)) fail_msg("docs/operations.md lacks the row:%s", row);
+    }
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_name_metrics_of_the_list),
         cmocka_unit_test(dashboard_names_metrics_of_the_list),
         cmocka_unit_test(names_are_well_formed),
+        cmocka_unit_test(every_metric_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
