@@ -530,7 +530,7 @@ static sched_task *next_synthesis(scheduler *s, search *a, job_priority priority
         if (!job) return NULL;
         /* Ahead of the prover only as long as whatever comes next still gets through. */
         uint64_t witness = job->plan.witness_bytes;
-        bool through = a->loads[JOB_LOW].ahead == 0 ||
+        bool through = a->lifted || a->loads[JOB_LOW].ahead == 0 ||
                        add_sizes(s->held, add_sizes(witness, largest_passage(s))) <= usable(s);
         sched_task *task = through ? start_synthesis(s, a->now, job) : NULL;
         if (task) return task;

@@ -103,6 +103,7 @@ static const char *check_levels(const scheduler *s) {
 static const char *check_slots(const scheduler *s, const sched_config *config) {
     uint32_t proofs[JOB_PRIORITIES] = {0}, ahead[JOB_PRIORITIES] = {0};
     uint32_t lookahead = config->lookahead > config->max_batch ? config->lookahead : config->max_batch;
+    if (lookahead == 0) lookahead = 1;
     for (const sched_task *task = scheduler_tasks(s); task; task = task->next)
         if (task->stage == STAGE_PROVE && ++proofs[task->effective] > 1) return "two proofs of a priority";
     for (const sched_job *job = scheduler_jobs(s); job; job = job->next) {
