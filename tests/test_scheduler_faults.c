@@ -376,29 +376,33 @@ static void no_budget_deadlocks(void **state) {
     }
 }
 
-/* A budget reduced below what a job needs keeps that job waiting, at whatever it was, and no other. */
+/* Under a budget reduced below what accepted jobs need, they are carried out, at whatever they were, and then
+ * new ones that fit it. */
 static void reduced_budget(void **state) {
     (void)state;
     for (double at = 0.5; at < 60; at += 0.5) {
         sched_config config = ample_config();
-        config.budget = 1000;
+        config.budget = 1500;
+        config.lookahead = 5;
         begin(&config, CORES);
-        sim_job large = small_job(JOB_CRITICAL, 3, 0);
-        large.plan.prove_bytes = 500;
-        sim_add(sim, &large);
-        for (unsigned i = 0; i < 3; i++) {
-            sim_job job = small_job(JOB_NORMAL, 2, at + 1 + i);
-            job.retry_wait = 1;
-            sim_add(sim, &job);
+        for (unsigned i = 0; i < 8; i++) {
+            sim_job large = small_job(i % 2 ? JOB_NORMAL : JOB_CRITICAL, 3, i);
+            large.plan.task_bytes = 60;
+            large.plan.prove_bytes = i % 2 ? 500 : 100;
+            sim_add(sim, &large);
         }
+        sim_job later = small_job(JOB_HIGH, 2, at + 1);
+        later.retry_wait = 1;
+        uint32_t small = sim_add(sim, &later);
+        later.plan.prove_bytes = 500;
+        uint32_t large = sim_add(sim, &later);
         config.budget = 300;
         sim_add_configure(sim, at, &config);
-        config.budget = 1000;
-        sim_add_configure(sim, 1000, &config);
-        sim_run(sim, 999);
-        for (uint32_t i = 1; i < 4; i++) sim_assert(sim, state_of(i) == JOB_COMPLETED);
         sim_finish(sim);
-        sim_assert(sim, state_of(0) == JOB_COMPLETED);
+        for (uint32_t i = 0; i < 8; i++)
+            sim_assert(sim, state_of(i) == JOB_COMPLETED || sim_get(sim, i)->arrival >= at);
+        sim_assert(sim, state_of(small) == JOB_COMPLETED);
+        sim_assert(sim, sim_get(sim, large)->refused && !sim_get(sim, large)->can_retry);
     }
 }
 

@@ -21,6 +21,7 @@ struct scheduler {
     uint64_t reserved; /* by jobs, waiting witnesses and tasks */
     uint64_t held; /* of these, by jobs and witnesses, waiting or being made: what does not end by itself */
     uint64_t external;
+    uint64_t promised; /* that accepted jobs need, when the budget was reduced below it */
     uint64_t lacking;
     uint32_t last_circuit; /* proved last */
     bool any_proved;
@@ -42,14 +43,6 @@ struct scheduler {
 
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high) {
     return value < low ? low : value > high ? high : value;
-}
-
-void scheduler_configure(scheduler *s, const sched_config *config) {
-    s->config = *config;
-    s->config.lookahead = clamp(config->lookahead, 1, MAX_AHEAD);
-    s->config.max_batch = clamp(config->max_batch, 1, SCHED_MAX_BATCH);
-    if (s->config.max_queue == 0) s->config.max_queue = 1;
-    if (s->config.lookahead < s->config.max_batch) s->config.lookahead = s->config.max_batch;
 }
 
 cuzk_code scheduler_create(scheduler **out, const sched_config *config, sched_ended_fn ended, void *ctx,
@@ -219,8 +212,25 @@ static uint64_t passage_bytes(const backend_plan *p) {
     return add_sizes(p->witness_bytes, add_sizes(p->synthesis_bytes, p->prove_bytes));
 }
 
+/* What it takes to carry out the accepted jobs. */
+static uint64_t needed(const scheduler *s) {
+    uint64_t tasks = 0, passage = 0, prove = 0;
+    for (const sched_job *job = s->first_job; job; job = job->next) {
+        const backend_plan *p = &job->plan;
+        tasks = add_sizes(tasks, p->task_bytes);
+        if (passage_bytes(p) > passage) passage = passage_bytes(p);
+        if (job->synthesized + job->synthesizing > 0 && p->prove_bytes > prove) prove = p->prove_bytes;
+    }
+    uint64_t any = add_sizes(tasks, passage), waiting = add_sizes(s->held, prove);
+    return any > waiting ? any : waiting;
+}
+
+static uint64_t less_external(const scheduler *s, uint64_t bytes) {
+    return bytes > s->external ? bytes - s->external : 0;
+}
+
 static uint64_t usable(const scheduler *s) {
-    return s->config.budget > s->external ? s->config.budget - s->external : 0;
+    return less_external(s, s->promised > s->config.budget ? s->promised : s->config.budget);
 }
 
 /* Does the memory suffice for such a job? */
@@ -275,13 +285,23 @@ static cuzk_code admit(const scheduler *s, const backend_plan *plan, bool *can_r
         if (ahead && job->plan.prove_bytes > prove) prove = job->plan.prove_bytes;
     }
     if (passage > largest) largest = passage;
-    if (add_sizes(s->reserved, plan->task_bytes) > usable(s) || add_sizes(tasks, largest) > usable(s) ||
-        add_sizes(add_sizes(s->held, plan->task_bytes), prove) > usable(s))
+    uint64_t limit = less_external(s, s->config.budget);
+    if (add_sizes(s->reserved, plan->task_bytes) > limit || add_sizes(tasks, largest) > limit ||
+        add_sizes(add_sizes(s->held, plan->task_bytes), prove) > limit)
         return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET,
                          "jobs hold %" PRIu64 " of %" PRIu64 " MiB of memory; a job of %s needs %" PRIu64
                          " MiB",
                          mebibytes(s->reserved), s->config.budget >> 20, plan->circuit, mebibytes(need));
     return CUZK_OK;
+}
+
+void scheduler_configure(scheduler *s, const sched_config *config) {
+    s->promised = needed(s);
+    s->config = *config;
+    s->config.lookahead = clamp(config->lookahead, 1, MAX_AHEAD);
+    s->config.max_batch = clamp(config->max_batch, 1, SCHED_MAX_BATCH);
+    if (s->config.max_queue == 0) s->config.max_queue = 1;
+    if (s->config.lookahead < s->config.max_batch) s->config.lookahead = s->config.max_batch;
 }
 
 /* --- jobs -------------------------------------------------------------------------------------------------
@@ -381,6 +401,7 @@ static void pass_deadlines(scheduler *s, double now) {
 static void tick(scheduler *s, double now) {
     pass_time(s, now);
     pass_deadlines(s, now);
+    if (s->promised > s->config.budget) s->promised = needed(s);
     give_turns(s, now);
 }
 

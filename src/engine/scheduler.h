@@ -22,7 +22,7 @@
  * partitions) is bounded so that what is synthesized can be proved, and that then the largest job can go
  * through all its stages: whatever is held, one more synthesis and one more proof still fit. So waiting jobs
  * cannot deadlock. When the first in order lacks memory, nothing less urgent takes any. Only when nothing
- * runs that could free some (the budget was reduced, or the caller uses more besides) are jobs that do not
+ * runs that could free some (the caller uses more besides) are jobs that do not
  * fit passed over.
  *
  * Not thread-safe. Times are seconds of any clock that does not go back.
@@ -122,7 +122,8 @@ cuzk_code scheduler_create(scheduler **out, const sched_config *config, sched_en
                            cuzk_error *err);
 /* Frees unfinished jobs without a call. */
 void scheduler_destroy(scheduler *s);
-/* Values are brought into their ranges. Jobs that no longer fit a smaller budget wait. */
+/* Values are brought into their ranges. Jobs accepted before are carried out under a smaller budget too, in
+ * no more memory than that takes; new ones must fit it. */
 void scheduler_configure(scheduler *s, const sched_config *config);
 
 /*

@@ -40,7 +40,7 @@ typedef struct sim_task {
 struct simulation {
     scheduler *s;
     sched_config config;
-    uint64_t external;
+    uint64_t external, most_budget; /* most_budget: once it was changed */
     double cores, now, busy;
     sim_job *jobs;
     sim_fault *faults;
@@ -256,8 +256,9 @@ static void begin(simulation *sim, sched_task *task) {
     record_task(sim, SIM_START, task);
     uint64_t reserved = scheduler_reserved(sim->s);
     sim_assert(sim, task->started == sim->now && !task->paused && !task->cancelled);
-    sim_assert(sim, task->stage == STAGE_CHECK || task->stage == STAGE_VERIFY ||
+    sim_assert(sim, task->stage == STAGE_CHECK || task->stage == STAGE_VERIFY || sim->most_budget > 0 ||
                         reserved + sim->external <= sim->config.budget);
+    sim_assert(sim, sim->most_budget == 0 || reserved <= sim->most_budget);
     if (reserved > sim->peak) sim->peak = reserved;
 }
 
@@ -363,6 +364,8 @@ static void happen(simulation *sim, const happening *h) {
         break;
     case CONFIGURE:
         sim->memory_varies = true;
+        if (sim->config.budget > sim->most_budget) sim->most_budget = sim->config.budget;
+        if (h->config.budget > sim->most_budget) sim->most_budget = h->config.budget;
         sim->config = h->config;
         scheduler_configure(sim->s, &h->config);
         break;
