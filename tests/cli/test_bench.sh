@@ -126,10 +126,56 @@ expect 3 'absent.json: cannot open' pce-pipeline --c1 "$work/absent.json"
 expect 3 'not valid JSON' pce-pipeline --c1 "$0"
 expect 5 'memory budget' pce-pipeline --c1 "$c1" -n 1 --memory-budget 1MiB -q
 
+# --- timeline, from logs
+expect 0 '=== Timeline === jobs: 4, with 4 partitions, in [0-9.]+s synthesis: 4, .* proving: 4,' \
+    timeline --log "$work/run.log" --out "$work/run.svg" --json "$work/timeline.json"
+grep -q '^</svg>$' "$work/run.svg" && grep -q 'class="cores"' "$work/run.svg" &&
+    grep -q '<title>pipeline-4, partition 0: prove 0.0' "$work/run.svg" &&
+    grep -q '"stage": "verify"' "$work/timeline.json" || {
+    echo 'FAILED: no chart or no JSON of the timeline'
+    failed=$((failed + 1))
+}
+# As other loggers wrap the lines, with a job whose name is hard, one without partitions, a pause and a failure.
+cat >"$work/made.log" <<'LOG'
+2026-02-17T23:08:57.750628Z DEBUG TIMELINE,1000,SUBMITTED,a, with <[commas]>,kind=porep-c2,priority=normal
+{"message":"TIMELINE,1100,SYNTH_START,a, with <[commas]>,partition=0","level":"DEBUG"}
+TIMELINE,1500,SYNTH_END,a, with <[commas]>,partition=0,synth_ms=400
+TIMELINE,1900,GPU_START,a, with <[commas]>,worker=0,partition=0
+TIMELINE,2000,PAUSED,a, with <[commas]>,stage=prove,partition=0
+TIMELINE,2000,SYNTH_START,plain,kind=winning-post
+TIMELINE,2300,SYNTH_END,plain,synth_ms=300
+TIMELINE,2300,GPU_PICKUP,plain,worker=0
+TIMELINE,2300,GPU_START,plain,worker=0
+TIMELINE,2700,GPU_END,plain,worker=0,gpu_ms=400
+TIMELINE,2720,FINISHED,plain,state=failed
+TIMELINE,2700,RESUMED,a, with <[commas]>,stage=prove,partition=0
+TIMELINE,4000,GPU_END,a, with <[commas]>,worker=0,partition=0,gpu_ms=2100
+TIMELINE,9000,GPU_END,a, with <[commas]>,worker=0,partition=1,gpu_ms=2000
+TIMELINE,nan,GPU_END,plain,worker=0
+TIMELINE,99
+LOG
+expect 0 'jobs: 2, with 3 partitions, in 7.9s synthesis: 2, 0.7s together proving: 3, 4.5s together; the prover was idle for 3.000s .*pauses: 1, 0.7s' \
+    timeline --log "$work/made.log" --out "$work/made.svg"
+grep -q '<title>a, with &lt;\[commas\]>, partition 0: pause 0.700 s' "$work/made.svg" &&
+    grep -q 'class="bad".*>failed<' "$work/made.svg" || {
+    echo 'FAILED: the chart of the hard log'
+    failed=$((failed + 1))
+}
+expect 0 '^<svg .*</svg> *$' timeline --log "$work/made.log" --out - --json "$work/timeline.json"
+expect 0 '"prover_idle_seconds": 3.0' timeline --log "$work/made.log" --json -
+expect 3 'c1.json: no line of the form TIMELINE,<ms>' timeline --log "$c1" --json -
+expect 3 'absent.log: cannot open' timeline --log "$work/absent.log" --json -
+expect 2 'absent' timeline --log "$work/made.log" --out "$work/absent/made.svg"
+expect 2 '[-]-out or --json is required' timeline --log "$work/made.log"
+expect 2 '[-]-log draws what was' timeline --log "$work/made.log" --duration 3 --out "$work/x.svg"
+expect 2 '[-]-out and --json cannot both be stdout' timeline --log "$work/made.log" --out - --json -
+expect 2 '[-]-c1 is required for porep' timeline -t porep --out "$work/x.svg"
+expect 5 '127.0.0.1:1: cannot connect' timeline --status-addr 127.0.0.1:1 --duration 1 --json -
+
 # --- commands that speak to a daemon: what can be wrong without one
 export CUZK_ADDR="unix:///$work/no.sock"
 expect 0 'single .*batch .*status .*preload .*metrics .*synth-only' --help
-for name in single batch status preload metrics; do
+for name in single batch status preload metrics timeline; do
     expect 0 'Example.*CUZK_ADDR.*Exit codes' $name --help
 done
 refused='UNAVAILABLE: cannot connect to .*no.sock: No such file or directory. Is cuzk-daemon running there'

@@ -165,7 +165,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
+static error_t parse_optional(int key, char *arg, struct argp_state *state) {
+    const proof_input *in = state->input;
+    return key == ARGP_KEY_END && !in->type ? 0 : parse(key, arg, state);
+}
+
 const struct argp proof_input_argp = {.options = options, .parser = parse};
+const struct argp optional_proof_argp = {.options = options, .parser = parse_optional};
 
 /* --- files ---------------------------------------------------------------------------------------------- */
 

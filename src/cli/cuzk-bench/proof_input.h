@@ -36,6 +36,8 @@ typedef struct proof_input {
 /* The options, for a command's argp; without --partition, which single has alone. Input: a proof_input, which
  * is set to the defaults. Requires --type and the file its kind needs. */
 extern const struct argp proof_input_argp;
+/* The same where a proof need not be asked for: without --type nothing is required. */
+extern const struct argp optional_proof_argp;
 
 /* "porep", "seal-commit", ... in any case; false when it is none. */
 bool proof_kind_parse(proof_kind *out, const char *text);
