@@ -55,7 +55,7 @@ static void each_event_has_its_line(void **state) {
     kept[0] = 0;
     event_log(NULL, &e);
     assert_non_null(strstr(kept, "DEBUG stage ended job=a stage=prove partition=3 seconds=0.250 at=1.500\n"));
-    assert_non_null(strstr(kept, "TRACE TIMELINE,1500,GPU_END,a,partition=3\n"));
+    assert_non_null(strstr(kept, "TRACE TIMELINE,1500,GPU_END,a,partition=3,gpu_ms=250\n"));
     log_set_level(LOG_LEVEL_DEBUG);
     e.partition = ENGINE_NO_PARTITION;
     e.stage = STAGE_CHECK;

@@ -1,8 +1,7 @@
 #include "server/event_log.h"
 
-#include <stdio.h>
-
 #include "base/log.h"
+#include "engine/timeline.h"
 
 static void log_stage(const engine_event *e, const char *what) {
     if (e->partition == ENGINE_NO_PARTITION)
@@ -22,16 +21,11 @@ static void log_stage_end(const engine_event *e) {
                   LOG_REAL("at", e->time));
 }
 
-/* The reference engine's line for tools that draw timelines: milliseconds since the start, event, job,
- * detail. What it calls GPU is whatever proves. */
+/* The line for tools that draw timelines. */
 static void log_timeline(const engine_event *e) {
-    static const char *const names[STAGE_KINDS][2] = {
-        [STAGE_SYNTHESIS] = {"SYNTH_START", "SYNTH_END"}, [STAGE_PROVE] = {"GPU_START", "GPU_END"}};
-    const char *name = names[e->stage][e->kind == ENGINE_STAGE_END];
-    if (!name || !log_enabled(LOG_LEVEL_TRACE)) return;
-    char line[JOB_ID_BYTES + 96];
-    snprintf(line, sizeof line, "TIMELINE,%.0f,%s,%s,partition=%u", e->time * 1000, name, e->job_id,
-             e->partition);
+    if (!log_enabled(LOG_LEVEL_TRACE)) return;
+    char line[TIMELINE_LINE_BYTES];
+    timeline_line(line, e);
     LOG_EVENT(LOG_LEVEL_TRACE, line);
 }
 
@@ -53,11 +47,9 @@ void event_log(void *ctx, const engine_event *e) {
         break;
     case ENGINE_STAGE_START:
         log_stage(e, "stage begins");
-        log_timeline(e);
         break;
     case ENGINE_STAGE_END:
         log_stage_end(e);
-        log_timeline(e);
         break;
     case ENGINE_PAUSED:
         log_stage(e, "stage paused for a more urgent job");
@@ -74,4 +66,5 @@ void event_log(void *ctx, const engine_event *e) {
         log_end(e);
         break;
     }
+    log_timeline(e);
 }

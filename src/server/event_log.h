@@ -1,8 +1,8 @@
 /*
  * The engine's events as lines of the log: acceptance and end of each job at info (failures at error, missed
  * deadlines and repeated partitions at warn), its stages at debug. Each has the job's id, and `at`: seconds
- * since the engine started, so that a log tells the whole course of a job. Synthesis and proving also give
- * the reference engine's TIMELINE lines, at debug.
+ * since the engine started, so that a log tells the whole course of a job. Each event is
+ * a TIMELINE line (engine/timeline.h) besides, at trace.
  */
 #ifndef CUZK_SERVER_EVENT_LOG_H
 #define CUZK_SERVER_EVENT_LOG_H
