@@ -199,6 +199,7 @@ static void running_job_as_we_show_it(void **state) {
 static void ended_jobs_and_failures(void **state) {
     (void)state;
     yajl_val d = document(SCENE_FAILURES, 30, 200);
+    assert_int_equal(length(d, "pipelines"), 0); /* all ended more than 30 s ago */
     assert_int_equal(length(d, "jobs"), 14);
     assert_int_equal(length(d, "failures"), 14);
     yajl_val f = item(d, "failures", 0);
@@ -211,6 +212,13 @@ static void ended_jobs_and_failures(void **state) {
     assert_int_equal(number(d, "counters.total_timed_out"), 3);
     assert_int_equal(number(d, "counters.failed_by_kind.porep-c2"), 8);
     assert_true(YAJL_IS_TRUE(at(d, "draining", yajl_t_true)));
+    yajl_tree_free(d);
+    d = document(SCENE_FAILURES, 5, 200); /* the first ended 23.3 s ago, the others earlier */
+    assert_int_equal(length(d, "pipelines"), 1);
+    yajl_val p = item(d, "pipelines", 0);
+    assert_int_equal(number(p, "partitions_done"), 9);
+    assert_string_equal(string(item(p, "partitions", 9), "state"), "failed");
+    check_near(number(item(p, "partitions", 9), "gpu_ms"), 2000);
     yajl_tree_free(d);
     d = document(SCENE_BUSY, 5, 200);
     yajl_val j = item(d, "jobs", length(d, "jobs") - 1);

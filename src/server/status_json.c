@@ -2,12 +2,15 @@
 #include "server/status_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
 #include "server/text.h"
+
+#define PIPELINE_SECONDS 30.0 /* that an ended job stays in "pipelines" */
 
 typedef struct writer {
     yajl_gen g;
@@ -31,7 +34,7 @@ static void put_uint(writer *w, uint64_t value) {
 /* Three decimals, which is what clocks are good for; null for what is not a number. */
 static void put_real(writer *w, double value) {
     char digits[352];
-    if (!__builtin_isfinite(value)) {
+    if (!isfinite(value)) {
         yajl_gen_null(w->g);
         return;
     }
@@ -166,12 +169,15 @@ static void put_pipeline(writer *w, const engine_job_view *j) {
     close_map(w);
 }
 
+/* Jobs whose partitions have begun; ended ones for a while, as in the reference. */
 static void put_pipelines(writer *w) {
     field_array(w, "pipelines");
     size_t listed = 0;
     for (size_t i = 0; i < w->s->n_jobs && listed < STATUS_PARTITIONED_JOBS; i++) {
-        if (!w->s->jobs[i].partition) continue;
-        put_pipeline(w, &w->s->jobs[i]);
+        const engine_job_view *j = &w->s->jobs[i];
+        bool over = j->ended >= 0 && w->now - j->ended > PIPELINE_SECONDS;
+        if (!j->partition || over) continue;
+        put_pipeline(w, j);
         listed++;
     }
     close_array(w);

@@ -1,5 +1,8 @@
 #include "server/text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "rpc/wire.h"
 
 /* Bytes of the well-formed character at p, of `left`; 0 when there is none. */
@@ -21,4 +24,11 @@ size_t text_to_utf8(char *out, size_t room, const char *text) {
     }
     out[used] = 0;
     return used;
+}
+
+void text_of_error(char out[TEXT_ERROR_BYTES], const cuzk_error *err) {
+    char offset[40] = "", line[TEXT_ERROR_BYTES];
+    if (err->offset != CUZK_NO_OFFSET) snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", err->offset);
+    snprintf(line, sizeof line, "%s%s%s%s", err->path, *err->path ? ": " : "", offset, err->message);
+    text_to_utf8(out, TEXT_ERROR_BYTES, line);
 }

@@ -62,8 +62,7 @@ static float reached(double t, double now) {
     return t <= now ? (float)t : -1.0f;
 }
 
-static void fill_partition(engine_partition_view *v, const engine_job_view *j, uint32_t i, const plan *p,
-                           double since) {
+static void fill_partition(engine_partition_view *v, uint32_t i, const plan *p, double since) {
     double first = p->wait + p->check;
     double prove_start = first + p->synthesis + i * p->prove;
     double synth_start = i < 2 ? first + i * p->synthesis : first + p->synthesis + (i - 2) * p->prove;
@@ -90,7 +89,6 @@ static void fill_partition(engine_partition_view *v, const engine_job_view *j, u
         v->progress = (float)((since - synth_start) / p->synthesis);
         snprintf(v->phase, sizeof v->phase, "witness");
     }
-    (void)j;
 }
 
 /* A job of the plan as it is `now` seconds after the scene began; nothing before it was accepted. */
@@ -105,27 +103,28 @@ static void follow(engine_snapshot *s, const plan *p, double now) {
     j->started = j->accepted + p->wait;
     j->state = JOB_RUNNING;
     j->checking = since < first;
-    if (since >= end) {
-        j->ended = j->accepted + end;
-        j->state = p->end;
-        snprintf(j->message, sizeof j->message, "%s", p->message ? p->message : "");
-        j->partitions_done = p->end == JOB_COMPLETED ? p->partitions : p->partitions - 1;
-        j->timings = (engine_timings){.queue_wait = (uint64_t)(1000 * p->wait),
-                                      .check = (uint64_t)(1000 * p->check),
-                                      .synthesis = (uint64_t)(1000 * p->partitions * p->synthesis),
-                                      .compute = (uint64_t)(1000 * p->partitions * p->prove),
-                                      .total = (uint64_t)(1000 * end),
-                                      .peak_bytes = 3 * GIB};
-        return;
-    }
-    j->verifying = since >= last;
-    j->memory_bytes = 4 * GIB;
     j->partition = &s->partition_views[s->n_jobs * MOST_PER % (16 * MOST_PER)];
     for (uint32_t i = 0; i < p->partitions; i++) {
         engine_partition_view *v = (engine_partition_view *)&j->partition[i];
-        fill_partition(v, j, i, p, since);
+        fill_partition(v, i, p, since < end ? since : end);
+        if (since >= end && p->end != JOB_COMPLETED && i == p->partitions - 1)
+            v->state = p->end == JOB_FAILED ? PARTITION_FAILED : PARTITION_PENDING;
         j->partitions_done += v->state == PARTITION_DONE;
     }
+    if (since < end) {
+        j->verifying = since >= last;
+        j->memory_bytes = 4 * GIB;
+        return;
+    }
+    j->ended = j->accepted + end;
+    j->state = p->end;
+    snprintf(j->message, sizeof j->message, "%s", p->message ? p->message : "");
+    j->timings = (engine_timings){.queue_wait = (uint64_t)(1000 * p->wait),
+                                  .check = (uint64_t)(1000 * p->check),
+                                  .synthesis = (uint64_t)(1000 * p->partitions * p->synthesis),
+                                  .compute = (uint64_t)(1000 * p->partitions * p->prove),
+                                  .total = (uint64_t)(1000 * end),
+                                  .peak_bytes = 3 * GIB};
 }
 
 static void new_key(engine_snapshot *s, const char *circuit, key_tier tier, uint64_t bytes,
