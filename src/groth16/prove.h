@@ -35,4 +35,17 @@ typedef struct prove_timings {
 cuzk_code groth16_prove(groth16_proof *out, const srs *params, assignment *w, const prove_options *options,
                         pool *p, const cuzk_progress *progress, prove_timings *timings, cuzk_error *err);
 
+/* Prove n assignments of the key's circuit in one pass over the key, or in few when memory is short: out[i],
+ * codes[i] and errs[i] (unless NULL) are of *w[i], as from groth16_prove, and equal to its proof where r and
+ * s are fixed by options[i]; `options` may be NULL. What is wrong with one assignment is that one's error
+ * alone; a bad point that any of them needs, and what stops the work, are the error of all. */
+void groth16_prove_many(groth16_proof *out, cuzk_code *codes, cuzk_error *errs, const srs *params,
+                        assignment *const *w, const prove_options *options, size_t n, pool *p,
+                        const cuzk_progress *progress, prove_timings *timings);
+
+/* The first step of both on its own, so that only one assignment of a batch need be in full at a time: a
+ * becomes h, b and c are freed, and the assignment is good for the calls above and nothing else. On failure
+ * its values are freed as by those. Phase "ntt". */
+cuzk_code groth16_quotient(assignment *w, pool *p, const cuzk_progress *progress, cuzk_error *err);
+
 #endif

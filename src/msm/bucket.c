@@ -29,7 +29,7 @@ static void *carve(uint8_t *base, size_t *used, size_t bytes) {
     return part;
 }
 
-static size_t lay_out(msm_worker *w, const msm_kernel *k, size_t buckets, uint8_t *base) {
+static size_t lay_out(msm_worker *w, const msm_kernel *k, size_t buckets, size_t sums, uint8_t *base) {
     size_t used = 0;
     w->kernel = k;
     w->pairs = carve(base, &used, k->batch * sizeof *w->pairs);
@@ -42,21 +42,23 @@ static size_t lay_out(msm_worker *w, const msm_kernel *k, size_t buckets, uint8_
     w->sorted = carve(base, &used, MSM_DEFERRED * sizeof *w->sorted);
     w->entries = carve(base, &used, MSM_DEFERRED * sizeof *w->entries);
     w->sums = carve(base, &used, MSM_DEFERRED * k->point_bytes);
-    w->running = carve(base, &used, k->batch * k->point_bytes);
-    w->waiting = carve(base, &used, k->batch * k->point_bytes);
+    for (size_t i = 0; i < sums; i++) {
+        w->heaps[i].running = carve(base, &used, k->batch * k->point_bytes);
+        w->heaps[i].waiting = carve(base, &used, k->batch * k->point_bytes);
+    }
     w->terms = carve(base, &used, sizeof *w->terms);
     w->bases = carve(base, &used, MSM_BLOCK * sizeof *w->bases);
     return used;
 }
 
-size_t msm_worker_bytes(const msm_kernel *k, size_t buckets) {
+size_t msm_worker_bytes(const msm_kernel *k, size_t buckets, size_t sums) {
     msm_worker w;
-    return lay_out(&w, k, buckets, NULL);
+    return lay_out(&w, k, buckets, sums, NULL);
 }
 
-void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, void *memory) {
+void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, size_t sums, void *memory) {
     memset(w, 0, sizeof *w);
-    lay_out(w, k, buckets, memory);
+    lay_out(w, k, buckets, sums, memory);
 }
 
 /* The sum in a bucket of the batch just run vanished. The next batch may have it as a target all the same. */
@@ -178,6 +180,7 @@ static void settle(msm_worker *w, const msm_buckets *buckets, const msm_terms *t
 void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, size_t begin,
                       size_t end, const msm_window *window, unsigned bucket_bits) {
     size_t size = w->kernel->point_bytes;
+    const uint32_t last = ((uint32_t)1 << bucket_bits) - 1;
     for (size_t i = begin; i < end; i++) {
         const fr_repr *scalar = &terms->scalars[i];
         uint64_t word;
@@ -186,7 +189,7 @@ void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms
         if (digit == 0) continue;
         int64_t below = digit >> 63; /* -1 or 0 */
         uint64_t sign = (scalar->l[3] >> 63) ^ ((uint64_t)below & 1);
-        uint32_t bucket = (uint32_t)((digit ^ below) - below - 1);
+        uint32_t bucket = (uint32_t)((digit ^ below) - below - 1) & last;
         if (bit_get(w->in_batch, bucket)) {
             w->deferred[w->n_deferred++] = (uint64_t)bucket << 32 | i << 1 | sign;
             if (w->n_deferred == MSM_DEFERRED) settle(w, buckets, terms, bucket_bits);
@@ -198,50 +201,50 @@ void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms
 }
 
 /* running[i] += waiting[i]; what vanishes gives its place to the last. */
-static void add_waiting(msm_worker *w) {
+static void add_waiting(msm_worker *w, msm_heap *h) {
     const msm_kernel *k = w->kernel;
-    size_t n = w->n_waiting < w->n_running ? w->n_waiting : w->n_running;
+    size_t n = h->n_waiting < h->n_running ? h->n_waiting : h->n_running;
     for (size_t i = 0; i < n; i++) {
-        uint8_t *sum = w->running + i * k->point_bytes;
-        w->pairs[i] = (msm_pair){sum, sum, (uintptr_t)(w->waiting + i * k->point_bytes)};
+        uint8_t *sum = h->running + i * k->point_bytes;
+        w->pairs[i] = (msm_pair){sum, sum, (uintptr_t)(h->waiting + i * k->point_bytes)};
     }
     bool vanished = n > 0 && k->add(w->pairs, n, w->scratch, NULL, 0);
-    for (size_t i = n; i < w->n_waiting; i++)
-        k->copy(w->running + w->n_running++ * k->point_bytes, w->waiting + i * k->point_bytes, false);
-    w->n_waiting = 0;
+    for (size_t i = n; i < h->n_waiting; i++)
+        k->copy(h->running + h->n_running++ * k->point_bytes, h->waiting + i * k->point_bytes, false);
+    h->n_waiting = 0;
     if (!vanished) return;
-    for (size_t i = 0; i < w->n_running;) {
-        uint8_t *sum = w->running + i * k->point_bytes;
+    for (size_t i = 0; i < h->n_running;) {
+        uint8_t *sum = h->running + i * k->point_bytes;
         if (!msm_point_is_identity(k, sum)) {
             i++;
-        } else if (--w->n_running > i) {
-            k->copy(sum, w->running + w->n_running * k->point_bytes, false);
+        } else if (--h->n_running > i) {
+            k->copy(sum, h->running + h->n_running * k->point_bytes, false);
         }
     }
 }
 
-uint8_t *msm_worker_room(msm_worker *w, size_t n) {
-    if (w->n_waiting + n > w->kernel->batch) add_waiting(w);
-    return w->waiting + w->n_waiting * w->kernel->point_bytes;
+uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n) {
+    if (h->n_waiting + n > w->kernel->batch) add_waiting(w, h);
+    return h->waiting + h->n_waiting * w->kernel->point_bytes;
 }
 
-void msm_worker_take(msm_worker *w, size_t n) {
+void msm_heap_take(const msm_worker *w, msm_heap *h, size_t n) {
     const msm_kernel *k = w->kernel;
-    size_t end = w->n_waiting + n;
-    for (size_t i = w->n_waiting; i < end; i++) {
-        const uint8_t *point = w->waiting + i * k->point_bytes;
+    size_t end = h->n_waiting + n;
+    for (size_t i = h->n_waiting; i < end; i++) {
+        const uint8_t *point = h->waiting + i * k->point_bytes;
         if (msm_point_is_identity(k, point)) continue;
-        uint8_t *place = w->waiting + w->n_waiting++ * k->point_bytes;
+        uint8_t *place = h->waiting + h->n_waiting++ * k->point_bytes;
         if (place != point) k->copy(place, point, false);
     }
 }
 
-void msm_worker_drain(msm_worker *w, msm_sum *sum) {
+void msm_heap_drain(msm_worker *w, msm_heap *h, msm_sum *sum) {
     const msm_kernel *k = w->kernel;
-    add_waiting(w);
-    for (size_t i = 0; i < w->n_running; i++)
-        w->entries[i] = (msm_entry){(uintptr_t)(w->running + i * k->point_bytes), 0};
-    if (add_neighbours(w, w->entries, w->n_running) == 1)
+    add_waiting(w, h);
+    for (size_t i = 0; i < h->n_running; i++)
+        w->entries[i] = (msm_entry){(uintptr_t)(h->running + i * k->point_bytes), 0};
+    if (add_neighbours(w, w->entries, h->n_running) == 1)
         k->sum_add_point(sum, (const void *)(w->entries[0].point & ~MSM_NEGATE));
-    w->n_running = 0;
+    h->n_running = 0;
 }

@@ -25,6 +25,13 @@ typedef struct msm_entry {
     uint32_t bucket;
 } msm_entry;
 
+/* Points that only have to be added up: a batch of running sums, and a batch of points waiting to be added to
+ * them. */
+typedef struct msm_heap {
+    uint8_t *running, *waiting;
+    size_t n_running, n_waiting;
+} msm_heap;
+
 typedef struct msm_worker {
     const msm_kernel *kernel;
     /* The open batch and the one before it, which is complete but still to be run: its points are fetched
@@ -40,18 +47,16 @@ typedef struct msm_worker {
     msm_entry *entries;
     uint8_t *sums; /* MSM_DEFERRED points */
 
-    /* A batch of running sums and a batch of points waiting to be added to them. */
-    uint8_t *running, *waiting;
-    size_t n_running, n_waiting;
+    msm_heap heaps[MSM_SUMS]; /* of each sum, where it is a scalar one */
 
     msm_block_terms *terms;
     const void **bases;
 } msm_worker;
 
-/* Bytes that a worker needs for `buckets` buckets a window. */
-size_t msm_worker_bytes(const msm_kernel *k, size_t buckets);
+/* Bytes that a worker needs for `buckets` buckets a window and that many sums. */
+size_t msm_worker_bytes(const msm_kernel *k, size_t buckets, size_t sums);
 /* Lay the worker out in zeroed memory of that size, aligned to 64 bytes. */
-void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, void *memory);
+void msm_worker_init(msm_worker *w, const msm_kernel *k, size_t buckets, size_t sums, void *memory);
 
 /* Points in kernel form and their recoded scalars. */
 typedef struct msm_terms {
@@ -60,14 +65,14 @@ typedef struct msm_terms {
 } msm_terms;
 
 /* Add the points [begin, end), end < 2^31, to the buckets of their digits in one window. bucket_bits: digits
- * are at most 2^bucket_bits. */
+ * are at most 2^bucket_bits; of a damaged scalar that has larger ones the sum is wrong and nothing else. */
 void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, size_t begin,
                       size_t end, const msm_window *window, unsigned bucket_bits);
 
-/* Room for n <= batch points, to be written there at once and then handed over. */
-uint8_t *msm_worker_room(msm_worker *w, size_t n);
-void msm_worker_take(msm_worker *w, size_t n);
+/* Room on a heap for n <= batch points, to be written there at once and then handed over. */
+uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n);
+void msm_heap_take(const msm_worker *w, msm_heap *h, size_t n);
 /* *sum += all points handed over. */
-void msm_worker_drain(msm_worker *w, msm_sum *sum);
+void msm_heap_drain(msm_worker *w, msm_heap *h, msm_sum *sum);
 
 #endif

@@ -39,4 +39,12 @@ cuzk_code msm_g1(g1 *out, const msm_bases *bases, const msm_scalars *scalars, po
 cuzk_code msm_g2(g2 *out, const msm_bases *bases, const msm_scalars *scalars, pool *p,
                  const cuzk_progress *progress, const char *phase, cuzk_error *err);
 
+/* n sums over the same bases in one pass over them, or in several when the memory is too small: out[i] is
+ * that of scalars[i]. All have the same n, and what `selected` of the first one selects. An error is that of
+ * all. */
+cuzk_code msm_g1_many(g1 *out, const msm_bases *bases, const msm_scalars *scalars, size_t n, pool *p,
+                      const cuzk_progress *progress, const char *phase, cuzk_error *err);
+cuzk_code msm_g2_many(g2 *out, const msm_bases *bases, const msm_scalars *scalars, size_t n, pool *p,
+                      const cuzk_progress *progress, const char *phase, cuzk_error *err);
+
 #endif

@@ -144,6 +144,7 @@ void msm_reduce(msm_sum *out, const msm_table *t, unsigned bits, size_t segments
     l.has_running = l.sum + n * k->point_bytes;
     l.has_sum = l.has_running + round_up(n);
     l.window_sums = (msm_sum *)(void *)(l.has_sum + round_up(n));
+    memset(l.has_running, 0, 2 * round_up(n));
     l.tasks = task_count(k, n, pool_threads(p));
     size_t steps = round_steps(&l);
     for (; l.from < l.length; l.from = l.to) {

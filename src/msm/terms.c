@@ -4,8 +4,16 @@ size_t msm_block_count(size_t scalars) {
     return scalars / MSM_BLOCK + (scalars % MSM_BLOCK != 0);
 }
 
-static bool is_bit(const fr_repr *s) {
-    return (s->l[1] | s->l[2] | s->l[3]) == 0 && s->l[0] <= 1;
+/* Is scalar i of every sum a bit? Then those of which it is one are in *who. */
+static inline bool all_bits(unsigned *who, const msm_scalars *scalars, size_t sums, size_t i) {
+    uint64_t high = 0, ones = 0;
+    for (size_t k = 0; k < sums; k++) {
+        const fr_repr *s = &scalars[k].values[i];
+        high |= s->l[0] >> 1 | s->l[1] | s->l[2] | s->l[3];
+        ones |= (s->l[0] & 1) << k;
+    }
+    *who = (unsigned)ones;
+    return high == 0;
 }
 
 static size_t block_end(const msm_scalars *scalars, size_t block) {
@@ -22,26 +30,34 @@ static uint64_t selection(const msm_scalars *scalars, size_t begin, size_t end) 
 typedef struct counting {
     msm_block *blocks;
     const msm_scalars *scalars;
+    size_t sums;
 } counting;
 
-static void count_blocks(void *ctx, size_t begin, size_t end) {
-    const counting *c = ctx;
-    for (size_t block = begin; block < end; block++) {
-        uint64_t bases = 0, general = 0;
-        size_t stop = block_end(c->scalars, block);
-        for (size_t i = block * MSM_BLOCK; i < stop; i += 64) {
-            uint64_t word = selection(c->scalars, i, stop - i < 64 ? stop : i + 64);
-            bases += (uint64_t)__builtin_popcountll(word);
-            for (; word; word &= word - 1)
-                general += !is_bit(&c->scalars->values[i + (size_t)__builtin_ctzll(word)]);
-        }
-        c->blocks[block] = (msm_block){bases, general};
+static inline __attribute__((always_inline)) void count_block(msm_block *out, const msm_scalars *scalars,
+                                                              size_t sums, size_t block) {
+    size_t stop = block_end(scalars, block);
+    *out = (msm_block){0, 0};
+    for (size_t i = block * MSM_BLOCK; i < stop; i += 64) {
+        uint64_t word = selection(scalars, i, stop - i < 64 ? stop : i + 64);
+        out->bases += (uint64_t)__builtin_popcountll(word);
+        unsigned who;
+        for (; word; word &= word - 1)
+            out->general += !all_bits(&who, scalars, sums, i + (size_t)__builtin_ctzll(word));
     }
 }
 
-void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, pool *p) {
+static void count_blocks(void *ctx, size_t begin, size_t end) {
+    const counting *c = ctx;
+    for (size_t block = begin; block < end; block++)
+        if (c->sums == 1)
+            count_block(&c->blocks[block], c->scalars, 1, block);
+        else
+            count_block(&c->blocks[block], c->scalars, c->sums, block);
+}
+
+void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, size_t sums, pool *p) {
     size_t n = msm_block_count(scalars->n);
-    counting c = {blocks, scalars};
+    counting c = {blocks, scalars, sums};
     pool_for(p, n, 16, count_blocks, &c);
     msm_block sum = {0, 0};
     for (size_t i = 0; i < n; i++) {
@@ -53,25 +69,37 @@ void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, pool *p) {
     blocks[n] = sum;
 }
 
-void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, const msm_block *blocks, size_t block) {
-    size_t stop = block_end(scalars, block), n_ones = 0, n_general = 0;
+static inline __attribute__((always_inline)) void sort_block(msm_block_terms *out, const msm_scalars *scalars,
+                                                             size_t sums, const msm_block *blocks,
+                                                             size_t block) {
+    size_t start = block * MSM_BLOCK, stop = block_end(scalars, block), n_ones = 0, n_general = 0;
     uint64_t base = blocks[block].bases;
-    for (size_t i = block * MSM_BLOCK; i < stop; i += 64) {
+    for (size_t i = start; i < stop; i += 64) {
         uint64_t word = selection(scalars, i, stop - i < 64 ? stop : i + 64);
         for (; word; word &= word - 1, base++) {
-            const fr_repr *s = &scalars->values[i + (size_t)__builtin_ctzll(word)];
-            if (is_bit(s)) {
+            size_t at = i + (size_t)__builtin_ctzll(word);
+            unsigned who;
+            if (all_bits(&who, scalars, sums, at)) {
                 /* Written always and kept when one: the bits of a witness are too random for a branch. */
                 out->ones[n_ones] = base;
-                n_ones += s->l[0];
+                out->who[n_ones] = (uint8_t)who;
+                n_ones += who != 0;
             } else {
                 out->general[n_general] = base;
-                out->scalars[n_general++] = *s;
+                out->places[n_general++] = (uint32_t)(at - start);
             }
         }
     }
     out->n_ones = n_ones;
     out->n_general = n_general;
+}
+
+void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, size_t sums, const msm_block *blocks,
+                    size_t block) {
+    if (sums == 1)
+        sort_block(out, scalars, 1, blocks, block);
+    else
+        sort_block(out, scalars, sums, blocks, block);
 }
 
 void msm_digits_init(msm_digits *out, unsigned bits) {

@@ -1,7 +1,8 @@
 /*
  * The terms of a sum, sorted by what they cost. Scalars come in blocks of MSM_BLOCK; per block the bases and
  * the scalars that need the bucket method (neither zero nor one) are counted once, so that every block knows
- * where its bases begin and where its results go, whichever thread takes it.
+ * where its bases begin and where its results go, whichever thread takes it. Sums over the same bases are
+ * taken together: a term needs the bucket method when it does for one of them.
  *
  * The scalar k of such a term is stored for digit extraction without carries: k > r/2 is replaced by r - k
  * with the sign in bit 255, then a bias of half a digit is added to every digit but the top one. With windows
@@ -23,17 +24,23 @@ typedef struct msm_block {
 
 /* blocks has msm_block_count(n) + 1 elements; the last holds the totals. */
 size_t msm_block_count(size_t scalars);
-void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, pool *p);
+void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, size_t sums, pool *p);
 
-/* The terms of one block that are not zero: base numbers, and for the general ones the scalars. */
+/* The terms of one block that are not zero in all sums: base numbers; for those where all scalars are bits,
+ * bit s of `who` for sum s; and where the others' scalars stand in the block. */
 typedef struct msm_block_terms {
     size_t n_ones, n_general;
     uint64_t ones[MSM_BLOCK];
+    uint8_t who[MSM_BLOCK];
     uint64_t general[MSM_BLOCK];
-    fr_repr scalars[MSM_BLOCK];
+    uint32_t places[MSM_BLOCK];
 } msm_block_terms;
 
-void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, const msm_block *blocks, size_t block);
+/* At most so many sums at a time. */
+#define MSM_SUMS 8u
+
+void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, size_t sums, const msm_block *blocks,
+                    size_t block);
 
 /* How scalars are cut into digits. */
 typedef struct msm_digits {
