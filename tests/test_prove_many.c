@@ -132,7 +132,7 @@ static void each_is_the_one_it_would_be_alone(void **state) {
     for (unsigned threads = 1; threads <= 3; threads++) {
         pool *p;
         assert_int_equal(pool_create(&p, threads, NULL), CUZK_OK);
-        for (size_t n = 1; n <= MANY; n += threads) {
+        for (size_t n = 1; n <= MANY; n += 2) {
             assign(&m);
             /* Some of the quotients beforehand. */
             for (size_t i = threads - 1; i < n; i += 2) {
@@ -151,11 +151,13 @@ static void each_is_the_one_it_would_be_alone(void **state) {
     release(&m);
 }
 
+#ifndef CUZK_VERIFY /* there a broken value stops the program where it is met */
 static unsigned proofs_seen;
 static void spoil_third(const char *where, void *data, size_t bytes) {
     (void)bytes;
     if (strcmp(where, "proof") == 0 && proofs_seen++ == 2) *(uint8_t *)data ^= 1;
 }
+#endif
 
 /* One constraint does not hold any more. */
 static void break_constraint(assignment *w) {
