@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <arpa/inet.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,10 +111,18 @@ static int make_directory(void **state) {
     return 0;
 }
 
+static int drop(const char *name, const struct stat *st, int kind, struct FTW *walk) {
+    (void)st, (void)kind, (void)walk;
+    return remove(name);
+}
+
 static int remove_directory(void **state) {
     (void)state;
+    char state_dir[80];
+    snprintf(state_dir, sizeof state_dir, "%s/state", directory);
+    nftw(state_dir, drop, 8, FTW_DEPTH | FTW_PHYS);
     unlink(path);
-    return rmdir(directory); /* fails when the daemon left something */
+    return rmdir(directory); /* fails when the daemon left something beside its state */
 }
 
 /* The first line of the answer to a request. */
@@ -186,9 +195,40 @@ static void a_port_that_is_taken_is_an_error(void **state) {
     assert_false(has_line(" INFO serving "));
 }
 
+static void jobs_of_before_come_first(void **state) {
+    (void)state;
+    serving d;
+    char state_dir[80], database[96];
+    snprintf(state_dir, sizeof state_dir, "%s/state", directory);
+    snprintf(database, sizeof database, "%s/jobs.db", state_dir);
+    setenv("CUZK_DAEMON_STATE_DIR", state_dir, 1);
+    write_settings("");
+    start(&d, "");
+    await_line(" INFO jobs taken up again state_dir=", NULL, 0);
+    await_line("/state jobs=0 results=0 failed=0\n", NULL, 0);
+    await_line(" INFO serving ", NULL, 0);
+    kill(getpid(), SIGTERM);
+    finish(&d);
+    config_free(d.config);
+    assert_int_equal(d.code, CUZK_OK);
+
+    FILE *file = fopen(database, "w"); /* a database that is none */
+    assert_non_null(file);
+    fprintf(file, "%01000d", 7);
+    fclose(file);
+    lines[0] = 0;
+    start(&d, "");
+    finish(&d);
+    config_free(d.config);
+    unsetenv("CUZK_DAEMON_STATE_DIR");
+    assert_int_equal(d.code, CUZK_ERR_INPUT);
+    assert_false(has_line(" INFO serving "));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(serves_reloads_and_drains, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(jobs_of_before_come_first, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(a_port_that_is_taken_is_an_error, make_directory, remove_directory),
     };
     unsetenv("NOTIFY_SOCKET");

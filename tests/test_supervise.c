@@ -24,6 +24,7 @@
 #include "supervise.h"
 
 typedef struct fake {
+    atomic_int state; /* a supervise_start */
     atomic_uint reloads, drains, cancels, asked, alive_asked;
     atomic_bool done, dead, stops_on_cancel;
     uint64_t drain_ms;
@@ -31,6 +32,9 @@ typedef struct fake {
     cuzk_code code;
 } fake;
 
+static supervise_start started(void *ctx) {
+    return (supervise_start)atomic_load(&((fake *)ctx)->state);
+}
 static void reload(void *ctx) {
     atomic_fetch_add(&((fake *)ctx)->reloads, 1);
 }
@@ -60,7 +64,7 @@ static void describe(void *ctx, char *text, size_t size) {
 }
 
 static void *run(void *ctx) {
-    supervised s = {ctx, reload, drain, drain_ms, cancel, finished, alive, describe};
+    supervised s = {ctx, started, reload, drain, drain_ms, cancel, finished, alive, describe};
     fake *f = ctx;
     f->code = supervise(&f->end, &s, NULL);
     return NULL;
@@ -86,7 +90,7 @@ static void first_signal_drains(void **state) {
     (void)state;
     static const int signals[] = {SIGTERM, SIGINT};
     for (unsigned i = 0; i < 2; i++) {
-        fake f = {.drain_ms = 3600000};
+        fake f = {.state = SUPERVISE_STARTED, .drain_ms = 3600000};
         pthread_t thread = start(&f);
         kill(getpid(), SIGHUP);
         until(&f.reloads, 1);
@@ -108,7 +112,7 @@ static void first_signal_drains(void **state) {
 
 static void second_signal_cancels(void **state) {
     (void)state;
-    fake f = {.drain_ms = 3600000, .stops_on_cancel = true};
+    fake f = {.state = SUPERVISE_STARTED, .drain_ms = 3600000, .stops_on_cancel = true};
     pthread_t thread = start(&f);
     kill(getpid(), SIGTERM);
     until(&f.drains, 1);
@@ -120,7 +124,7 @@ static void second_signal_cancels(void **state) {
 
 static void end_of_drain_time_cancels(void **state) {
     (void)state;
-    fake f = {.drain_ms = 1, .stops_on_cancel = true};
+    fake f = {.state = SUPERVISE_STARTED, .drain_ms = 1, .stops_on_cancel = true};
     pthread_t thread = start(&f);
     kill(getpid(), SIGTERM);
     assert_int_equal(join(&f, thread), SUPERVISE_CANCELLED);
@@ -130,7 +134,7 @@ static void end_of_drain_time_cancels(void **state) {
 
 static void third_signal_ends_it(void **state) {
     (void)state;
-    fake f = {.drain_ms = 0};
+    fake f = {.state = SUPERVISE_STARTED, .drain_ms = 0};
     pthread_t thread = start(&f);
     kill(getpid(), SIGTERM);
     until(&f.cancels, 1);
@@ -177,7 +181,7 @@ static void systemd_hears_all(void **state) {
     (void)state;
     int fd = listen_for_notes();
     setenv("WATCHDOG_USEC", "20000", 1);
-    fake f = {.drain_ms = 3600000};
+    fake f = {.state = SUPERVISE_STARTED, .drain_ms = 3600000};
     pthread_t thread = start(&f);
     await_note(fd, "READY=1", "WATCHDOG");
     await_note(fd, "STATUS=0 reloads EXTRA=1", NULL); /* one line, whatever was in it */
@@ -195,11 +199,39 @@ static void systemd_hears_all(void **state) {
     stop_listening(fd);
 }
 
+static void a_start_takes_its_time(void **state) {
+    (void)state;
+    int fd = listen_for_notes();
+    fake f = {.state = SUPERVISE_STARTING};
+    pthread_t thread = start(&f);
+    await_note(fd, "STATUS=", "READY"); /* already while it starts */
+    f.state = SUPERVISE_STARTED;
+    await_note(fd, "READY=1", NULL);
+    f.done = true;
+    kill(getpid(), SIGTERM);
+    assert_int_equal(join(&f, thread), SUPERVISE_DRAINED);
+    stop_listening(fd);
+
+    fd = listen_for_notes();
+    f = (fake){.state = SUPERVISE_STARTING, .drain_ms = 3600000, .done = true};
+    thread = start(&f);
+    kill(getpid(), SIGTERM); /* nobody is told that it was ready */
+    await_note(fd, "STOPPING=1", "READY");
+    assert_int_equal(join(&f, thread), SUPERVISE_DRAINED);
+    assert_int_equal(f.drains, 1);
+    stop_listening(fd);
+
+    f = (fake){.state = SUPERVISE_START_FAILED};
+    thread = start(&f);
+    assert_int_equal(join(&f, thread), SUPERVISE_DRAINED);
+    assert_int_equal(f.drains, 0);
+}
+
 static void the_dead_do_not_feed_the_watchdog(void **state) {
     (void)state;
     int fd = listen_for_notes();
     setenv("WATCHDOG_USEC", "2000", 1);
-    fake f = {.drain_ms = 0, .dead = true, .stops_on_cancel = true};
+    fake f = {.state = SUPERVISE_STARTED, .drain_ms = 0, .dead = true, .stops_on_cancel = true};
     pthread_t thread = start(&f);
     until(&f.alive_asked, 3);
     kill(getpid(), SIGTERM);
@@ -275,6 +307,7 @@ int main(void) {
         cmocka_unit_test(end_of_drain_time_cancels),
         cmocka_unit_test(third_signal_ends_it),
         cmocka_unit_test(systemd_hears_all),
+        cmocka_unit_test(a_start_takes_its_time),
         cmocka_unit_test(the_dead_do_not_feed_the_watchdog),
         cmocka_unit_test(nobody_listens),
         cmocka_unit_test(lines_on_stderr),

@@ -1,11 +1,14 @@
 /*
  * The parts of the daemon are started in the order they need each other and stopped in reverse; `supervise`
- * runs in between. Whatever fails at the start stops what was started, so nothing half of it serves. Parts
- * that were not started are NULL, which their stop functions take.
+ * runs in between. Jobs that an earlier process left are taken up by a thread, since that can take long: only
+ * then is the daemon ready. Whatever fails at the start stops what was started, so nothing half of it serves.
+ * Parts that were not started are NULL, which their stop functions take.
  */
 #include "daemon.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -14,14 +17,20 @@
 #include "server/engine_settings.h"
 #include "server/event_log.h"
 #include "server/http.h"
+#include "server/journal.h"
 
 typedef struct parts {
     const settings *settings;
     config *config;
     server_stats stats;
+    journal *journal; /* NULL: jobs live in memory alone */
     engine *engine;
     http_server *http;
     preload *preload;
+    pthread_t opener;
+    bool opener_runs;
+    atomic_int started;    /* a supervise_start, set by the opener */
+    cuzk_error open_error; /* of a start that failed, once `started` says so */
 } parts;
 
 /* --- starting and stopping --------------------------------------------------------------------------------
@@ -33,6 +42,22 @@ static void engine_settings_of(engine_config *out, const config *c) {
     out->event = event_log;
 }
 
+static journal_limits limits_of(const config *c) {
+    return (journal_limits){(double)c->daemon.result_ttl_ms * 1e-3, c->daemon.result_bytes};
+}
+
+static cuzk_code start_engine(parts *p, cuzk_error *err) {
+    engine_config tuning;
+    engine_settings_of(&tuning, p->config);
+    server_stats_init(&p->stats, tuning.synthesis_lookahead);
+    if (*p->config->daemon.state_dir) {
+        const journal_limits limits = limits_of(p->config);
+        TRY(journal_open(&p->journal, p->config->daemon.state_dir, &limits, err));
+        tuning.store = journal_store(p->journal);
+    }
+    return engine_create(&p->engine, &tuning, err);
+}
+
 static cuzk_code start_http(parts *p, cuzk_error *err) {
     const char *listen = p->config->daemon.status_listen;
     if (!*listen) return CUZK_OK;
@@ -41,29 +66,56 @@ static cuzk_code start_http(parts *p, cuzk_error *err) {
     return CUZK_OK;
 }
 
-static cuzk_code start(parts *p, cuzk_error *err) {
-    engine_config tuning;
-    engine_settings_of(&tuning, p->config);
-    server_stats_init(&p->stats, tuning.synthesis_lookahead);
-    TRY(engine_create(&p->engine, &tuning, err));
-    TRY(start_http(p, err));
-    TRY(preload_start(&p->preload, p->engine, &p->config->keys.preload, err));
+static cuzk_code resume(parts *p, cuzk_error *err) {
+    journal_resumed resumed;
+    if (!p->journal) return CUZK_OK;
+    TRY(journal_resume(&resumed, p->journal, p->engine, err));
+    log_info("jobs taken up again", LOG_TEXT("state_dir", p->config->daemon.state_dir),
+             LOG_COUNT("jobs", resumed.jobs), LOG_COUNT("results", resumed.results),
+             LOG_COUNT("failed", resumed.failed));
+    return CUZK_OK;
+}
+
+/* Doors open when the jobs of before are in the engine. */
+static void *open_doors(void *ctx) {
+    parts *p = ctx;
+    if (resume(p, &p->open_error) != CUZK_OK) {
+        atomic_store(&p->started, SUPERVISE_START_FAILED);
+        return NULL;
+    }
     if (p->http) http_server_set_ready(p->http, true);
     log_info("serving", LOG_COUNT("threads", p->config->engine.threads),
              LOG_COUNT("memory_bytes", p->config->memory.total_budget),
              LOG_TEXT("params", p->config->srs.param_cache));
+    atomic_store(&p->started, SUPERVISE_STARTED);
+    return NULL;
+}
+
+static cuzk_code start(parts *p, cuzk_error *err) {
+    TRY(start_engine(p, err));
+    TRY(start_http(p, err));
+    TRY(preload_start(&p->preload, p->engine, &p->config->keys.preload, err));
+    int failure = pthread_create(&p->opener, NULL, open_doors, p);
+    if (failure) return error_errno(err, CUZK_ERR_RESOURCES, NULL, failure, "cannot start a thread");
+    p->opener_runs = true;
     return CUZK_OK;
 }
 
 static void stop(parts *p) {
-    if (p->engine) engine_drain(p->engine, true);
+    if (p->engine) engine_drain(p->engine, true); /* ends what the threads wait for */
+    if (p->opener_runs) pthread_join(p->opener, NULL);
     preload_join(p->preload);
     http_server_stop(p->http);
     engine_destroy(p->engine);
+    journal_close(p->journal);
 }
 
 /* --- what supervise asks for ------------------------------------------------------------------------------
  */
+
+static supervise_start started(void *ctx) {
+    return (supervise_start)atomic_load(&((parts *)ctx)->started);
+}
 
 static void reload(void *ctx) {
     parts *p = ctx;
@@ -81,6 +133,11 @@ static void reload(void *ctx) {
     log_set_level((log_level)p->config->logging.level);
     log_set_format((log_format)p->config->logging.format);
     engine_settings_of(&tuning, p->config);
+    if (p->journal) {
+        const journal_limits limits = limits_of(p->config);
+        journal_set_limits(p->journal, &limits);
+        tuning.store = journal_store(p->journal);
+    }
     if (code == CUZK_OK) code = engine_reconfigure(p->engine, &tuning, &err);
     for (size_t i = 0; i < notes.count; i++)
         log_info("settings read again", LOG_TEXT("note", notes.items[i]));
@@ -127,16 +184,21 @@ static void describe(void *ctx, char *text, size_t size) {
     snprintf(text, size,
              "%s%" PRIu64 " running, %" PRIu64 " waiting; %" PRIu64 " proved, %" PRIu64 " failed; %" PRIu64
              " of %" PRIu64 " MiB in use",
-             c.draining ? "draining: " : "", running, waiting, completed, failed, c.memory_used >> 20,
-             c.memory_budget >> 20);
+             c.draining                           ? "draining: "
+             : started(ctx) == SUPERVISE_STARTING ? "starting: "
+                                                  : "",
+             running, waiting, completed, failed, c.memory_used >> 20, c.memory_budget >> 20);
 }
 
 cuzk_code daemon_serve(supervise_end *end, const settings *s, config *c, cuzk_error *err) {
     parts p = {.settings = s, .config = c};
-    const supervised hooks = {&p, reload, drain, drain_ms, cancel, finished, alive, describe};
+    const supervised hooks = {&p, started, reload, drain, drain_ms, cancel, finished, alive, describe};
     TRY(supervise_block_signals(err));
     cuzk_code code = start(&p, err);
     if (code == CUZK_OK) code = supervise(end, &hooks, err);
     stop(&p);
-    return code;
+    if (code != CUZK_OK || atomic_load(&p.started) != SUPERVISE_START_FAILED) return code;
+    if (p.open_error.code == CUZK_ERR_CANCELLED) return CUZK_OK; /* a signal while it started */
+    if (err) *err = p.open_error;
+    return p.open_error.code;
 }

@@ -1,6 +1,6 @@
 /*
- * One loop around a signalfd. Its timeout is short while draining, because the end of the last job is asked
- * for, and otherwise what the watchdog and the status line need.
+ * One loop around a signalfd. Its timeout is short while starting and draining, because the end of the start
+ * or of the last job is asked for, and otherwise what the watchdog and the status line need.
  */
 #include "supervise.h"
 
@@ -27,6 +27,7 @@ typedef struct loop {
     const supervised *s;
     int fd;
     phase phase;
+    bool announced;       /* READY=1 was sent */
     double deadline;      /* of the phase */
     double watchdog, fed; /* seconds between feedings, 0 = none; when last */
     double described;     /* when the status line was last sent */
@@ -77,9 +78,9 @@ static void handle_hangup(loop *l) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-    notify_send(text);
+    if (l->announced) notify_send(text);
     l->s->reload(l->s->ctx);
-    notify_send("READY=1");
+    if (l->announced) notify_send("READY=1");
 }
 
 static void handle_signal(loop *l, uint32_t number) {
@@ -119,7 +120,7 @@ static void feed(loop *l, double now) {
 static int timeout_ms(const loop *l) {
     double seconds = notify_wanted() ? STATUS_SECONDS : 60;
     if (l->watchdog > 0 && l->watchdog / 4 < seconds) seconds = l->watchdog / 4;
-    if (l->phase != SERVING && DRAIN_POLL_SECONDS < seconds) seconds = DRAIN_POLL_SECONDS;
+    if ((l->phase != SERVING || !l->announced) && DRAIN_POLL_SECONDS < seconds) seconds = DRAIN_POLL_SECONDS;
     return (int)(seconds * 1e3) + 1;
 }
 
@@ -137,6 +138,15 @@ static cuzk_code wait_for_signal(loop *l, cuzk_error *err) {
 
 static cuzk_code run(loop *l, supervise_end *out, cuzk_error *err) {
     for (;;) {
+        if (!l->announced && l->phase == SERVING) {
+            supervise_start state = l->s->started(l->s->ctx);
+            l->announced = state == SUPERVISE_STARTED;
+            if (state == SUPERVISE_START_FAILED) {
+                *out = SUPERVISE_DRAINED;
+                return CUZK_OK;
+            }
+            if (l->announced) notify_send("READY=1");
+        }
         feed(l, clock_seconds());
         if (l->phase == ABANDONED) break;
         if (l->phase != SERVING && l->s->finished(l->s->ctx)) break;
@@ -157,7 +167,6 @@ cuzk_code supervise(supervise_end *out, const supervised *s, cuzk_error *err) {
     loop l = {.s = s, .phase = SERVING, .watchdog = notify_watchdog_seconds(), .described = -STATUS_SECONDS};
     l.fd = signalfd(-1, &set, SFD_CLOEXEC);
     if (l.fd < 0) return error_errno(err, CUZK_ERR_RESOURCES, NULL, errno, "cannot receive signals");
-    notify_send("READY=1");
     cuzk_code code = run(&l, out, err);
     close(l.fd);
     return code;

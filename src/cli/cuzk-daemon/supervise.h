@@ -2,7 +2,7 @@
  * The main thread of a running daemon: waits for signals, drains and cancels, and tells systemd how it goes.
  *
  *     supervise_block_signals();     before the first thread starts
- *     ... start everything ...
+ *     ... start; what takes long goes on in a thread ...
  *     supervise(&daemon);            returns when it is time to tear down
  *
  * SIGTERM or SIGINT drain; the next one, or the end of the drain time, cancels; one more returns at once.
@@ -17,9 +17,16 @@
 
 #include "base/error.h"
 
+typedef enum supervise_start {
+    SUPERVISE_STARTING,
+    SUPERVISE_STARTED,
+    SUPERVISE_START_FAILED
+} supervise_start;
+
 /* What is supervised. All calls come from the thread of supervise() and must return soon. */
 typedef struct supervised {
     void *ctx;
+    supervise_start (*started)(void *ctx); /* asked until it has started, or failed to, which ends it */
     void (*reload)(void *ctx);
     void (*drain)(void *ctx);        /* take no more jobs */
     uint64_t (*drain_ms)(void *ctx); /* asked once, when draining begins */
@@ -30,14 +37,14 @@ typedef struct supervised {
 } supervised;
 
 typedef enum supervise_end {
-    SUPERVISE_DRAINED,  /* every job ended by itself */
+    SUPERVISE_DRAINED,  /* every job ended by itself, or the start failed */
     SUPERVISE_CANCELLED /* jobs were cancelled, or are left */
 } supervise_end;
 
 /* Every thread started later inherits it. */
 cuzk_code supervise_block_signals(cuzk_error *err);
 
-/* Says READY=1 first, so call it when clients can connect. */
+/* Says READY=1 once it has started: when clients can connect. */
 cuzk_code supervise(supervise_end *out, const supervised *s, cuzk_error *err);
 
 #endif
