@@ -175,7 +175,7 @@ expect 5 '127.0.0.1:1: cannot connect' timeline --status-addr 127.0.0.1:1 --dura
 # --- commands that speak to a daemon: what can be wrong without one
 export CUZK_ADDR="unix:///$work/no.sock"
 expect 0 'single .*batch .*status .*preload .*metrics .*synth-only' --help
-for name in single batch status preload metrics timeline; do
+for name in single batch status preload metrics timeline stress status-latency; do
     expect 0 'Example.*CUZK_ADDR.*Exit codes' $name --help
 done
 refused='UNAVAILABLE: cannot connect to .*no.sock: No such file or directory. Is cuzk-daemon running there'
@@ -185,6 +185,17 @@ expect 5 "$refused" preload -c porep-2k
 expect 5 "$refused" single -t porep --c1 "$c1"
 expect 5 "=== Batch Benchmark === proof type: seal-commit count: 2 concurrency: 2 .*$refused" \
     batch -t seal-commit --c1 "$c1" -c 2 -j 2
+expect 5 "$refused" stress --c1 "$c1"
+expect 5 "$refused" status-latency --uploads 1 --upload-size 1KiB
+expect 2 '[-]-c1 is required for porep' stress
+expect 2 '[-]-vanilla is required for winning' stress --c1 "$c1" --mix porep=1,winning=2
+expect 2 "[-]-mix: 'porep', expected KIND=WEIGHT" stress --c1 "$c1" --mix porep
+expect 2 "[-]-mix: kind '', expected porep" stress --c1 "$c1" --mix porep=1,=2
+expect 2 "[-]-mix: priority 'hi', expected low" stress --c1 "$c1" --mix porep:hi=1
+expect 2 "[-]-mix: '0', expected a whole number" stress --c1 "$c1" --mix porep=0
+expect 2 '120 percent together' stress --c1 "$c1" --cancel-rate 60 --drop-rate 60
+expect 2 "[-]-tolerate: 'BAD', expected a status" stress --c1 "$c1" --tolerate BAD
+expect 2 '[-]-upload-size: from 1 byte' status-latency --upload-size 0
 expect 5 '^cuzk-bench status: .*"error": \{ "kind": "resources", "exit_code": 5, "message": "unix:///' status --json -
 expect 5 'cannot connect to 127.0.0.1:1: Connection refused' -a http://127.0.0.1:1 status
 expect 5 'cannot connect to 127.0.0.1:1: ' --log-level info --addr=127.0.0.1:1 status

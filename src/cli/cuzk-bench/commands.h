@@ -10,6 +10,8 @@ int batch_main(int argc, char **argv);
 int status_main(int argc, char **argv);
 int preload_main(int argc, char **argv);
 int metrics_main(int argc, char **argv);
+int stress_main(int argc, char **argv);
+int status_latency_main(int argc, char **argv);
 int timeline_main(int argc, char **argv);
 
 /* In this process. */

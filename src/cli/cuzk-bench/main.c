@@ -12,6 +12,8 @@ static const command commands[] = {
     {"status", "What a daemon is doing", status_main, NULL},
     {"preload", "Have a daemon load a key", preload_main, NULL},
     {"metrics", "A daemon's metrics", metrics_main, NULL},
+    {"stress", "Many calls, some cancelled, some dropped; is anything left behind?", stress_main, NULL},
+    {"status-latency", "How long GetStatus takes while large requests arrive", status_latency_main, NULL},
     {"timeline", "A chart of what a daemon did, from its log or live", timeline_main, NULL},
     {"synth-only", "Time synthesis alone, from a phase-1 output", synth_only_main, NULL},
     {"pce-bench", "Synthesis from precomputed matrices, compared with the generic path", pce_bench_main,
