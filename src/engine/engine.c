@@ -200,15 +200,10 @@ uint64_t engine_external_bytes(engine *e) {
 
 void engine_pump(engine *e) {
     scheduler_set_external(e->scheduler, engine_external_bytes(e));
-    scheduler_update(e->scheduler, engine_now(e), task_changed, e);
     sched_task *task;
-    bool started = false;
-    while (!e->closing && (task = scheduler_next(e->scheduler, engine_now(e)))) {
-        begin(e, task);
-        started = true;
-    }
+    while (!e->closing && (task = scheduler_next(e->scheduler, engine_now(e)))) begin(e, task);
     e->wanted_room = scheduler_lacking(e->scheduler);
-    if (started) scheduler_update(e->scheduler, engine_now(e), task_changed, e);
+    scheduler_update(e->scheduler, engine_now(e), task_changed, e);
     pthread_cond_signal(&e->housekeeping);
 }
 

@@ -48,29 +48,81 @@ cuzk_code seal_synthesize(compact_witness *out, proving_key *k, const c1 *sector
     return CUZK_OK;
 }
 
-static cuzk_code prove_one(uint8_t out[CUZK_PROOF_BYTES], compact_witness *w, const proving_key *k,
-                           const prove_options *options, pool *p, const cuzk_progress *progress,
-                           double *expand_seconds, prove_timings *timings, cuzk_error *err) {
-    assignment full = {.a = NULL};
+/* Bring a witness into full form, and free the compact one. */
+static cuzk_code expand(assignment *full, compact_witness *w, pool *p, double *seconds, cuzk_error *err) {
     double start = clock_seconds();
-    cuzk_code code = assignment_expand(&full, w, EXPAND_TEMPLATES, p, err);
+    cuzk_code code = assignment_expand(full, w, EXPAND_TEMPLATES, p, err);
     witness_free(w);
-    if (expand_seconds) *expand_seconds += clock_seconds() - start;
-    if (code != CUZK_OK) return code;
-    groth16_proof proof;
-    code = groth16_prove(&proof, &k->srs, &full, options, p, progress, timings, err);
-    assignment_free(&full);
-    if (code == CUZK_OK) proof_encode(out, &proof);
+    if (seconds) *seconds += clock_seconds() - start;
     return code;
+}
+
+static void prove_one(uint8_t out[CUZK_PROOF_BYTES], cuzk_code *code, cuzk_error *err, compact_witness *w,
+                      const proving_key *k, const prove_options *options, pool *p,
+                      const cuzk_progress *progress, double *expand_seconds, prove_timings *timings) {
+    assignment full = {.a = NULL};
+    groth16_proof proof;
+    *code = expand(&full, w, p, expand_seconds, err);
+    if (*code != CUZK_OK) return;
+    *code = groth16_prove(&proof, &k->srs, &full, options, p, progress, timings, err);
+    assignment_free(&full);
+    if (*code == CUZK_OK) proof_encode(out, &proof);
+}
+
+typedef struct batch {
+    assignment full[SEAL_BATCH_MAX], *ready[SEAL_BATCH_MAX];
+    size_t place[SEAL_BATCH_MAX]; /* in the caller's arrays */
+    groth16_proof proofs[SEAL_BATCH_MAX];
+    cuzk_code codes[SEAL_BATCH_MAX];
+    cuzk_error errs[SEAL_BATCH_MAX];
+} batch;
+
+/* Quotients first and one by one, so that one assignment at a time is in full; then all sums in one pass over
+ * the key. One that fails on the way is left out. */
+static void prove_batch(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
+                        compact_witness *const *witnesses, size_t n, const proving_key *k, pool *p,
+                        const cuzk_progress *progress, double *expand_seconds, prove_timings *timings) {
+    batch *b = calloc(1, sizeof *b);
+    size_t ready = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!b) {
+            witness_free(witnesses[i]);
+            codes[i] = error_no_memory(&errs[i], sizeof *b, "a batch");
+            continue;
+        }
+        codes[i] = expand(&b->full[ready], witnesses[i], p, expand_seconds, &errs[i]);
+        if (codes[i] == CUZK_OK) codes[i] = groth16_quotient(&b->full[ready], p, progress, &errs[i]);
+        if (codes[i] != CUZK_OK) {
+            assignment_free(&b->full[ready]);
+            continue;
+        }
+        b->ready[ready] = &b->full[ready];
+        b->place[ready++] = i;
+    }
+    if (ready > 0)
+        groth16_prove_many(b->proofs, b->codes, b->errs, &k->srs, b->ready, NULL, ready, p, progress,
+                           timings);
+    for (size_t j = 0; j < ready; j++) {
+        size_t i = b->place[j];
+        codes[i] = b->codes[j];
+        errs[i] = b->errs[j];
+        if (codes[i] == CUZK_OK) proof_encode(out[i], &b->proofs[j]);
+        assignment_free(&b->full[j]);
+    }
+    free(b);
 }
 
 void seal_prove(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
                 compact_witness *const *witnesses, size_t n, const proving_key *k,
                 const prove_options *options, pool *p, const cuzk_progress *progress, double *expand_seconds,
                 prove_timings *timings) {
+    if (n > 1 && n <= SEAL_BATCH_MAX && !options) {
+        prove_batch(out, codes, errs, witnesses, n, k, p, progress, expand_seconds, timings);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
-        codes[i] =
-            prove_one(out[i], witnesses[i], k, options, p, progress, expand_seconds, timings, &errs[i]);
+        prove_one(out[i], &codes[i], &errs[i], witnesses[i], k, options, p, progress, expand_seconds,
+                  timings);
 }
 
 /* --- verification ----------------------------------------------------------------------------------------

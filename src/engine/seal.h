@@ -23,9 +23,12 @@ uint64_t seal_prove_bytes(const catalog_entry *circuit);
 cuzk_code seal_synthesize(compact_witness *out, proving_key *k, const c1 *sector, unsigned partition, pool *p,
                           const cuzk_progress *progress, cuzk_error *err);
 
-/* Prove n synthesized partitions of the key's circuit: out[i], codes[i] and errs[i] for each. The witnesses
- * are freed. expand_seconds (may be NULL): spent on bringing them into full form. Errors and phases as
- * groth16_prove. */
+#define SEAL_BATCH_MAX 16u
+
+/* Prove n synthesized partitions of the key's circuit: out[i], codes[i] and errs[i] for each. Up to
+ * SEAL_BATCH_MAX go over the key in one pass, unless `options` fixes their randomness. The witnesses are
+ * freed. expand_seconds (may be NULL): spent on bringing them into full form. Errors and phases as
+ * groth16_prove; timings are those of the last one, or of the whole pass. */
 void seal_prove(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
                 compact_witness *const *witnesses, size_t n, const proving_key *k,
                 const prove_options *options, pool *p, const cuzk_progress *progress, double *expand_seconds,
