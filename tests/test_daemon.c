@@ -19,6 +19,8 @@
 
 #include "base/log.h"
 #include "daemon.h"
+#include "rpc/client.h"
+#include "rpc/messages.h"
 
 static char directory[64], path[96];
 
@@ -143,6 +145,20 @@ static void get(const char *address, const char *target, char *out, size_t size)
     close(fd);
 }
 
+/* A call without a body: GetStatus. */
+static rpc_status get_status(void) {
+    char address[96];
+    rpc_client *client;
+    rpc_reply reply;
+    snprintf(address, sizeof address, "unix://%s/cuzk.sock", directory);
+    assert_int_equal(rpc_client_create(&client, address, NULL), CUZK_OK);
+    rpc_client_call(client, "/cuzk.v1.ProvingEngine/GetStatus", (wire_view){NULL, 0}, 30, &reply);
+    rpc_status status = reply.status;
+    rpc_reply_free(&reply);
+    rpc_client_destroy(client);
+    return status;
+}
+
 static void serves_reloads_and_drains(void **state) {
     (void)state;
     serving d;
@@ -151,6 +167,7 @@ static void serves_reloads_and_drains(void **state) {
     start(&d, "127.0.0.1:0");
     await_line("status pages are served address=", address, sizeof address);
     await_line(" INFO serving ", NULL, 0);
+    assert_int_equal(get_status(), RPC_OK);
     get(address, "/readyz", answer, sizeof answer);
     assert_non_null(strstr(answer, "200 OK"));
     await_line("ERROR key not loaded circuit=porep-2k", NULL, 0); /* it serves all the same */

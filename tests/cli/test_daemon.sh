@@ -104,6 +104,33 @@ CUZK_NO_SUCH=1 expect 0 'warning: the variable CUZK_NO_SUCH is no setting' confi
 expect 0 'warning: --listen: daemon.listen 0.0.0.0:9820 can be reached from other machines' \
     config check -c "$good" -l 0.0.0.0:9820
 
+# --- run
+expect 0 'Example: cuzk-daemon run' run --help
+expect 2 "unexpected argument 'more'" run more
+expect 2 "unrecognized option '--frobnicate'" --frobnicate
+expect 3 'bad.toml:3:1: unknown key' run -c "$work/bad.toml"
+expect 3 'bad.toml:3:1: unknown key' -c "$work/bad.toml"
+expect 5 'cannot serve' run -c "$good" -l "unix://$work/absent/cuzk.sock"
+
+# A daemon in the background; a second one cannot have its socket; SIGTERM ends the first and its socket.
+"$daemon" -c "$good" -l "unix://$work/run.sock" --threads 1 --log-format json 2>"$work/run.log" &
+first=$!
+waited=0
+while ! grep -q '"message":"serving"' "$work/run.log" && kill -0 $first 2>/dev/null && [ $waited -lt 600 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+done
+check 'the daemon made no socket' test -S "$work/run.sock"
+check 'its mode is not 660' test "$(stat -c %a "$work/run.sock")" = 660
+expect 5 'another (server holds|process listens on) this socket' run -c "$good" -l "unix://$work/run.sock" --threads 1
+check 'the second one took the socket away' test -S "$work/run.sock"
+kill -TERM $first
+wait $first
+ended=$?
+check "the daemon ended with $ended" test $ended -eq 0
+check 'the socket is left' test ! -e "$work/run.sock"
+check 'not every line of the log is JSON' sh -c "! grep -v '^{.*}\$' '$work/run.log'"
+
 # --- what is shipped
 "$daemon" config example >"$work/example.toml"
 check 'dist/cuzk.toml is not what config example prints' cmp "$work/example.toml" "$source/dist/cuzk.toml"

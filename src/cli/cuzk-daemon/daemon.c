@@ -10,14 +10,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "engine/engine.h"
 #include "preload.h"
+#include "rpc/messages.h"
 #include "server/engine_settings.h"
 #include "server/event_log.h"
 #include "server/http.h"
 #include "server/journal.h"
+#include "server/service.h"
+
+/* What calls may still take for their answers when the last job has ended. */
+#define FAREWELL_SECONDS 5.0
 
 typedef struct parts {
     const settings *settings;
@@ -25,6 +31,9 @@ typedef struct parts {
     server_stats stats;
     journal *journal; /* NULL: jobs live in memory alone */
     engine *engine;
+    bool supported[JOB_KINDS];
+    service *service;
+    rpc_server *rpc;
     http_server *http;
     preload *preload;
     pthread_t opener;
@@ -55,7 +64,24 @@ static cuzk_code start_engine(parts *p, cuzk_error *err) {
         TRY(journal_open(&p->journal, p->config->daemon.state_dir, &limits, err));
         tuning.store = journal_store(p->journal);
     }
+    for (unsigned kind = 0; kind < JOB_KINDS; kind++) p->supported[kind] = tuning.backends[kind] != NULL;
     return engine_create(&p->engine, &tuning, err);
+}
+
+/* Clients can connect from here on, and wait until the doors open. */
+static cuzk_code listen_for_grpc(parts *p, cuzk_error *err) {
+    const config *c = p->config;
+    const rpc_options options = {.max_message_bytes = c->daemon.max_message_size,
+                                 .max_message_setting = "daemon.max_message_size",
+                                 .max_held_bytes = c->daemon.request_budget,
+                                 .upload_timeout = (double)c->daemon.upload_stall_timeout_ms * 1e-3,
+                                 .max_connections = (uint32_t)c->daemon.max_connections};
+    service_config with = {.engine = p->engine, .stats = &p->stats};
+    memcpy(with.supported, p->supported, sizeof with.supported);
+    TRY(service_create(&p->service, &with, (unsigned)c->scheduler.max_queue, err));
+    const rpc_handlers handlers = service_handlers(p->service);
+    TRY(rpc_server_create(&p->rpc, &proving_service, &handlers, &options, err));
+    return rpc_server_listen(p->rpc, c->daemon.listen, err);
 }
 
 static cuzk_code start_http(parts *p, cuzk_error *err) {
@@ -79,12 +105,15 @@ static cuzk_code resume(parts *p, cuzk_error *err) {
 /* Doors open when the jobs of before are in the engine. */
 static void *open_doors(void *ctx) {
     parts *p = ctx;
-    if (resume(p, &p->open_error) != CUZK_OK) {
+    cuzk_code code = resume(p, &p->open_error);
+    if (code == CUZK_OK) code = rpc_server_start(p->rpc, &p->open_error);
+    if (code != CUZK_OK) {
         atomic_store(&p->started, SUPERVISE_START_FAILED);
         return NULL;
     }
     if (p->http) http_server_set_ready(p->http, true);
-    log_info("serving", LOG_COUNT("threads", p->config->engine.threads),
+    log_info("serving", LOG_TEXT("address", rpc_server_address(p->rpc, 0)),
+             LOG_COUNT("threads", p->config->engine.threads),
              LOG_COUNT("memory_bytes", p->config->memory.total_budget),
              LOG_TEXT("params", p->config->srs.param_cache));
     atomic_store(&p->started, SUPERVISE_STARTED);
@@ -93,6 +122,7 @@ static void *open_doors(void *ctx) {
 
 static cuzk_code start(parts *p, cuzk_error *err) {
     TRY(start_engine(p, err));
+    TRY(listen_for_grpc(p, err));
     TRY(start_http(p, err));
     TRY(preload_start(&p->preload, p->engine, &p->config->keys.preload, err));
     int failure = pthread_create(&p->opener, NULL, open_doors, p);
@@ -105,6 +135,8 @@ static void stop(parts *p) {
     if (p->engine) engine_drain(p->engine, true); /* ends what the threads wait for */
     if (p->opener_runs) pthread_join(p->opener, NULL);
     preload_join(p->preload);
+    rpc_server_destroy(p->rpc);
+    service_destroy(p->service);
     http_server_stop(p->http);
     engine_destroy(p->engine);
     journal_close(p->journal);
@@ -139,6 +171,7 @@ static void reload(void *ctx) {
         tuning.store = journal_store(p->journal);
     }
     if (code == CUZK_OK) code = engine_reconfigure(p->engine, &tuning, &err);
+    service_set_max_queue(p->service, tuning.max_queue);
     for (size_t i = 0; i < notes.count; i++)
         log_info("settings read again", LOG_TEXT("note", notes.items[i]));
     if (notes.count == 0) log_info("settings read again; nothing changed");
@@ -149,6 +182,7 @@ static void reload(void *ctx) {
 static void drain(void *ctx) {
     parts *p = ctx;
     if (p->http) http_server_set_ready(p->http, false);
+    rpc_server_set_serving(p->rpc, false);
     engine_drain(p->engine, false);
 }
 
@@ -160,8 +194,14 @@ static void cancel(void *ctx) {
     engine_drain(((parts *)ctx)->engine, true);
 }
 
+/* While jobs run, clients may ask how they are; when none is left, the last answers go out. */
 static bool finished(void *ctx) {
-    return engine_unfinished(((parts *)ctx)->engine) == 0;
+    parts *p = ctx;
+    supervise_start state = started(p);
+    if (state == SUPERVISE_STARTING || engine_unfinished(p->engine) > 0) return false;
+    if (state == SUPERVISE_START_FAILED) return true;
+    rpc_server_drain(p->rpc, FAREWELL_SECONDS);
+    return rpc_server_wait(p->rpc, 0);
 }
 
 /* An engine that is stuck with its lock held never returns from here, and then the watchdog is not fed. */

@@ -12,7 +12,8 @@ static const command config_commands[] = {
     {"reference", "Print all settings as a table", config_reference_main, NULL},
     {NULL, NULL, NULL, NULL}};
 
-static const command commands[] = {{"config", "The daemon's settings", NULL, config_commands},
+static const command commands[] = {{"run", "Serve proofs; what happens without a command", run_main, NULL},
+                                   {"config", "The daemon's settings", NULL, config_commands},
                                    {NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
@@ -20,8 +21,15 @@ int main(int argc, char **argv) {
         printf("cuzk-daemon %s\ncommit: %s\n", CUZK_VERSION, CUZK_COMMIT);
         return 0;
     }
+    const char *first = argc > 1 ? argv[1] : "-";
+    if (first[0] == '-' && strcmp(first, "--help") != 0 && strcmp(first, "-?") != 0) {
+        char name[] = "cuzk-daemon";
+        argp_err_exit_status = CUZK_ERR_USAGE;
+        argv[0] = name;
+        return run_main(argc, argv);
+    }
     return command_dispatch("cuzk-daemon", commands,
                             "The proving daemon. docs/operations.md tells how to run it.\n"
-                            "Example: cuzk-daemon config dump --config /etc/cuzk/cuzk.toml",
+                            "Example: cuzk-daemon run --config /etc/cuzk/cuzk.toml",
                             argc, argv);
 }
