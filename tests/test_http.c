@@ -195,6 +195,9 @@ static void health_and_readiness(void **state) {
     check_page("GET", "/readyz", 200, "ready\n");
     current = SCENE_FAILURES; /* drains */
     check_page("GET", "/readyz", 503, "draining\n");
+    http_server_set_ready(server, false); /* no longer ready is not starting */
+    check_page("GET", "/readyz", 503, "draining\n");
+    http_server_set_ready(server, true);
     check_page("GET", "/healthz", 200, "ok\n");
     current = SCENE_BUSY;
     atomic_store(&broken, true);

@@ -407,6 +407,33 @@ static void a_client_that_goes_away(void **state) {
     stop();
 }
 
+/* What Curio does: the call times out, and the same request comes again at once. It is a fresh run, also
+ * while the first one is still ending. */
+static void a_retry_right_after_leaving(void **state) {
+    (void)state;
+    start();
+    rpc_client *c = client();
+    for (unsigned i = 0; i < 8; i++) {
+        background b;
+        char id[32];
+        const char *script = i % 2 ? "synthesis=100 partitions=3" : "prove=100";
+        snprintf(id, sizeof id, "porep-1000-%u", i);
+        background_start(&b, id, script, 60);
+        WAIT_UNTIL(engine_unfinished(e) == 1);
+        if (i % 3) usleep(20000);
+        rpc_client_cancel(b.client);
+        background_join(&b);
+        prove_request again = prove(id, script);
+        rpc_reply r = call(c, METHOD_PROVE, &again, 60);
+        prove_response answer;
+        decode(METHOD_PROVE, &answer, &r);
+        check_proof(&answer.result, script, i % 2 ? 3 : 1);
+        rpc_reply_free(&r);
+    }
+    rpc_client_destroy(c);
+    stop();
+}
+
 static void cancel_ends_a_running_proof(void **state) {
     (void)state;
     start();
@@ -450,6 +477,34 @@ static void a_full_queue_and_draining(void **state) {
     char text[256];
     assert_int_equal(await_job(c, "3", 0, text), PROOF_STATUS_COMPLETED);
     assert_int_equal(stats.refused[REFUSED_DRAINING], 1);
+    rpc_client_destroy(c);
+    stop();
+}
+
+/* Requests count against the engine's budget while they are held, and no longer. */
+static void requests_need_memory(void **state) {
+    (void)state;
+    start();
+    rpc_client *c = client();
+    char *big = malloc((8u << 20) + 1);
+    assert_non_null(big);
+    memset(big, 'x', 8u << 20);
+    big[8u << 20] = 0;
+    submit(c, "holder", "fail=check:0:1:hang task=62000000");
+    submit_proof_request m = porep("big", big);
+    rpc_reply r = call(c, METHOD_SUBMIT_PROOF, &m, 60);
+    check_status(&r, RPC_RESOURCE_EXHAUSTED, "does not fit");
+    assert_int_equal(r.retry_ms, 5000);
+    rpc_reply_free(&r);
+    assert_int_equal(stats.refused[REFUSED_MEMORY], 1);
+    assert_true(cancel(c, "holder"));
+    WAIT_UNTIL(engine_unfinished(e) == 0);
+    for (unsigned i = 0; i < 9; i++) /* more than fits at once; they are no scripts */
+        expect(c, METHOD_SUBMIT_PROOF, &m, RPC_INVALID_ARGUMENT, NULL);
+    engine_counters counters;
+    engine_get_counters(&counters, e);
+    assert_int_equal(counters.memory_reserved, 0);
+    free(big);
     rpc_client_destroy(c);
     stop();
 }
@@ -631,12 +686,13 @@ static void stopping_with_calls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prove_gives_the_proof),     cmocka_unit_test(a_job_without_id_gets_one),
-        cmocka_unit_test(await_honours_its_timeout), cmocka_unit_test(wrong_requests),
-        cmocka_unit_test(the_same_id_again),         cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(a_client_that_goes_away),   cmocka_unit_test(cancel_ends_a_running_proof),
-        cmocka_unit_test(a_full_queue_and_draining), cmocka_unit_test(status_has_true_numbers),
-        cmocka_unit_test(keys_that_are_not_there),   cmocka_unit_test(many_clients_at_once),
+        cmocka_unit_test(prove_gives_the_proof),       cmocka_unit_test(a_job_without_id_gets_one),
+        cmocka_unit_test(await_honours_its_timeout),   cmocka_unit_test(wrong_requests),
+        cmocka_unit_test(the_same_id_again),           cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(a_client_that_goes_away),     cmocka_unit_test(a_retry_right_after_leaving),
+        cmocka_unit_test(cancel_ends_a_running_proof), cmocka_unit_test(a_full_queue_and_draining),
+        cmocka_unit_test(requests_need_memory),        cmocka_unit_test(status_has_true_numbers),
+        cmocka_unit_test(keys_that_are_not_there),     cmocka_unit_test(many_clients_at_once),
         cmocka_unit_test(stopping_with_calls),
     };
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);

@@ -131,22 +131,22 @@ static bool lacks_storage(const engine *e, const record *r, unsigned flags) {
     return e->config.store && (flags & (ENGINE_DURABLE | ENGINE_RESTORED)) && !r->stored;
 }
 
+/* Is its end decided, or being recorded? It comes within a second. */
+static bool is_ending(const record *r) {
+    return r->ended < 0 && (r->cancel_wanted || job_state_is_final(r->job ? r->job->state : r->state));
+}
+
 /* What is known of the id: an equal request to attach to (*existing), another one (an error), or nothing that
- * still counts. Mutex held, and let go while an equal request is being accepted or, if it must yet be stored,
- * is ending. */
+ * still counts. Mutex held, and let go while a job of that id is being accepted or is ending. */
 static cuzk_code look_up(record **existing, engine *e, const char *id, const uint8_t digest[32],
-                         unsigned flags, cuzk_error *err) {
+                         cuzk_error *err) {
     record *r;
     *existing = NULL;
-    while ((r = engine_find(e, id)) &&
-           (r->accepting || (r->state == JOB_COMPLETED && r->ended < 0 && lacks_storage(e, r, flags))))
+    while ((r = engine_find(e, id)) && (r->accepting || is_ending(r)))
         pthread_cond_wait(&e->accepted, &e->mutex);
     if (!r) return CUZK_OK;
     if (job_state_is_final(r->state) && r->state != JOB_COMPLETED) {
-        if (r->ended >= 0)
-            forget(e, r); /* a fresh run after a failure */
-        else              /* its end is being recorded */
-            return error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET, "job %s is just ending", id);
+        forget(e, r); /* a fresh run after a failure */
         return CUZK_OK;
     }
     if (memcmp(r->digest, digest, 32) != 0)
@@ -188,7 +188,7 @@ static cuzk_code claim(record **out, claimed *how, engine *e, const job_request 
                        const uint8_t digest[32], unsigned flags, engine_receipt *receipt, bool *can_retry,
                        cuzk_error *err) {
     pthread_mutex_lock(&e->mutex);
-    cuzk_code code = look_up(out, e, id, digest, flags, err);
+    cuzk_code code = look_up(out, e, id, digest, err);
     *how = CLAIMED_NEW;
     *can_retry = code == CUZK_ERR_RESOURCES;
     if (code == CUZK_OK && *out) {

@@ -25,7 +25,7 @@ static void fill_counters(engine_counters *c, engine *e) {
     c->synthesized = scheduler_synthesized(e->scheduler);
     c->key_evictions = keys_evictions(e->keys);
     c->memory_budget = mem_budget();
-    c->memory_used = mem_in_use() + external + e->task_bytes;
+    c->memory_used = mem_in_use() + external - e->charged + e->task_bytes; /* requests lie in big buffers */
     c->memory_peak = mem_peak();
     c->memory_reserved = scheduler_reserved(e->scheduler) + external;
 }

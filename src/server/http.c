@@ -136,12 +136,12 @@ static enum MHD_Result get_health(http_server *h, struct MHD_Connection *c) {
 static enum MHD_Result get_ready(http_server *h, struct MHD_Connection *c) {
     engine_snapshot s = {0};
     cuzk_error err = {0};
-    if (!atomic_load(&h->ready)) return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "starting\n");
     if (h->source.snapshot(h->source.ctx, &s, 0, &err) != CUZK_OK) return answer_error(c, "readyz", &err);
     bool draining = s.counters.draining;
     h->source.release(&s);
-    return draining ? answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "draining\n")
-                    : answer_text(c, MHD_HTTP_OK, "ready\n");
+    if (draining) return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "draining\n");
+    return atomic_load(&h->ready) ? answer_text(c, MHD_HTTP_OK, "ready\n")
+                                  : answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "starting\n");
 }
 
 static enum MHD_Result get_dashboard(http_server *h, struct MHD_Connection *c) {

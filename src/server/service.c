@@ -36,6 +36,7 @@ typedef struct call {
     atomic_uint refs;
     struct call *next; /* in a work queue */
     bool slot;         /* counted in s->arriving */
+    uint64_t charged;  /* bytes of the request that the engine counts */
     /* guarded by s->mutex */
     engine_watch watch;
     bool gone; /* the client is, or the deadline has passed */
@@ -77,6 +78,11 @@ static void call_release(call *c) {
 static void give_slot_back(call *c) {
     if (c->slot) atomic_fetch_sub(&c->s->arriving, 1);
     c->slot = false;
+}
+
+static void discharge(call *c) {
+    if (c->charged) engine_discharge(c->s->config.engine, c->charged);
+    c->charged = 0;
 }
 
 static void refuse(call *c, rpc_status status, const char *text, refusal why) {
@@ -251,6 +257,8 @@ static void handle_proof(call *c) {
     cuzk_error err;
     cuzk_code code = proof_request_read(&request, rpc_call_take_body(c->rpc), prove, &err);
     if (code != CUZK_OK) {
+        give_slot_back(c);
+        discharge(c);
         submission_failed(c, &err, "", code == CUZK_ERR_RESOURCES);
         return;
     }
@@ -259,6 +267,8 @@ static void handle_proof(call *c) {
         snprintf(text, sizeof text, "this build has no circuit for proofs of kind %s",
                  job_kind_name(request.kind));
         job_request_release(&request);
+        give_slot_back(c);
+        discharge(c);
         refuse(c, RPC_UNIMPLEMENTED, text, REFUSED_UNSUPPORTED);
         return;
     }
@@ -270,6 +280,7 @@ static void handle_proof(call *c) {
     give_slot_back(c); /* from here on the engine counts it */
     code = engine_submit(s->config.engine, &request, prove ? ENGINE_WHILE_WATCHED : ENGINE_DURABLE, &receipt,
                          &can_retry, &err);
+    discharge(c); /* the request is gone */
     if (code == CUZK_OK)
         submitted(c, &receipt);
     else
@@ -366,6 +377,7 @@ static void serve(service *s, work_queue *q, void (*handle)(call *)) {
         else
             handle(c);
         give_slot_back(c);
+        discharge(c);
     }
 }
 
@@ -465,11 +477,30 @@ static void on_admit(void *ctx, rpc_call *rpc, uint64_t size, rpc_refusal *out) 
     rpc_call_set_data(rpc, c);
 }
 
+/* Requests for proofs count against the memory budget from here until they are parsed. */
+static void on_sized(void *ctx, rpc_call *rpc, uint64_t size, rpc_refusal *out) {
+    service *s = ctx;
+    call *c = rpc_call_data(rpc);
+    if (!c->slot || size == 0) return;
+    if (engine_charge(s->config.engine, size)) {
+        c->charged = size;
+        return;
+    }
+    engine_counters counters;
+    engine_get_counters(&counters, s->config.engine);
+    char text[160];
+    snprintf(text, sizeof text,
+             "a request of %" PRIu64 " bytes does not fit now: %" PRIu64 " of %" PRIu64 " bytes are promised",
+             size, counters.memory_reserved, counters.memory_budget);
+    put_refusal(s, out, RPC_RESOURCE_EXHAUSTED, RETRY_MS, REFUSED_MEMORY, text);
+}
+
 static void on_abandoned(void *ctx, rpc_call *rpc) {
     (void)ctx;
     call *c = rpc_call_data(rpc);
     if (!c) return;
     give_slot_back(c);
+    discharge(c);
     call_release(c);
 }
 
@@ -600,6 +631,7 @@ static void on_rpc_log(void *ctx, const char *text) {
 rpc_handlers service_handlers(service *s) {
     return (rpc_handlers){.ctx = s,
                           .admit = on_admit,
+                          .sized = on_sized,
                           .abandoned = on_abandoned,
                           .handle = on_handle,
                           .cancelled = on_cancelled,

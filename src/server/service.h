@@ -4,7 +4,8 @@
  * Nothing that takes long runs on the I/O thread. GetStatus, GetMetrics, AwaitProof and CancelProof are
  * answered there from state of bounded size; requests for proofs are decoded and parsed by a few threads
  * here, and keys are preloaded and evicted by one more. A request for a proof is refused before its upload
- * when the queue is full (RESOURCE_EXHAUSTED, with a time to wait) or the engine drains (UNAVAILABLE).
+ * when the queue is full or the request does not fit the memory budget (RESOURCE_EXHAUSTED, with a time to
+ * wait), or the engine drains (UNAVAILABLE).
  *
  *   SubmitProof   the job goes on without the client; with a store it is durable when the answer comes
  *   Prove         the call's deadline is the job's; when the client goes away and nobody else waits for the
