@@ -1,42 +1,15 @@
 #include "engine/scheduler.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "engine/scheduler_internal.h"
 
 #define RANKS       4    /* levels within a priority */
 #define CHECK_AHEAD 2u   /* jobs being checked, or checked with partitions left to synthesize */
 #define AT_ONCE     2u   /* syntheses, and verifications, of a priority or above */
 #define MAX_AHEAD   256u /* partitions */
-
-struct scheduler {
-    sched_config config;
-    sched_ended_fn ended;
-    void *ctx;
-    sched_job *first_job, *last_job;
-    sched_task *first_task, *last_task;
-    uint32_t jobs;
-    uint64_t next_seq;
-    uint64_t reserved; /* by jobs, waiting witnesses and tasks */
-    uint64_t held; /* of these, by jobs and witnesses, waiting or being made: what does not end by itself */
-    uint64_t external;
-    uint64_t promised; /* that accepted jobs need, when the budget was reduced below it */
-    uint64_t lacking;
-    uint32_t last_circuit; /* proved last */
-    bool any_proved;
-    double urgent_at[JOB_PRIORITIES]; /* when a more urgent job was last submitted */
-    double flush_at;                  /* when a waiting batch goes as it is; HUGE_VAL: none waits */
-    double clock;                     /* of the last call that told the time */
-    /* Ageing: since when the jobs of a priority starve. Time in which something of them runs, or in which
-     * nothing more urgent does, counts back as much as the same time of starving counts forward. */
-    double starves_since[JOB_PRIORITIES];
-    sched_job *turn;   /* the job raised by ageing, or NULL */
-    double turn_since; /* when it was raised */
-    double turn_ended; /* the last one */
-};
-
-#define TURN_CRITICAL 5.0 /* times `ageing`: a turn then counts as CRITICAL */
 
 /* --- life -------------------------------------------------------------------------------------------------
  */
@@ -82,97 +55,6 @@ void scheduler_destroy(scheduler *s) {
 /* --- priorities -------------------------------------------------------------------------------------------
  */
 
-static job_priority task_priority(const sched_task *task) {
-    job_priority most = JOB_LOW;
-    for (uint32_t i = 0; i < task->n; i++) {
-        job_priority p = task->item[i].job->effective;
-        if (p > most) most = p;
-    }
-    return most;
-}
-
-/* Of what runs and is wanted. */
-static job_priority most_urgent(const scheduler *s) {
-    job_priority most = JOB_LOW;
-    for (const sched_task *task = s->first_task; task; task = task->next) {
-        job_priority p = task_priority(task);
-        if (p > most && !task->cancelled) most = p;
-    }
-    return most;
-}
-
-static void end_turn(scheduler *s, sched_job *job) {
-    if (s->turn != job) return;
-    s->turn = NULL;
-    s->turn_ended = s->starves_since[job->priority] = s->clock;
-    job->effective = job->priority;
-}
-
-/* The first job of each priority; NULL: none. */
-typedef struct standing {
-    sched_job *first[JOB_PRIORITIES];
-    bool starves[JOB_PRIORITIES];
-} standing;
-
-static void find_standing(standing *out, const scheduler *s) {
-    *out = (standing){0};
-    job_priority most = most_urgent(s);
-    for (sched_job *job = s->last_job; job; job = job->previous)
-        if (!job_state_is_final(job->state)) out->first[job->priority] = job;
-    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) out->starves[p] = p < most && out->first[p];
-    for (const sched_task *task = s->first_task; task; task = task->next)
-        for (uint32_t i = 0; i < task->n && task_priority(task) >= most; i++)
-            out->starves[task->item[i].job->priority] = false;
-}
-
-/* To be called before anything changes. */
-static void pass_time(scheduler *s, double now) {
-    if (now <= s->clock) return;
-    double passed = now - s->clock;
-    s->clock = now;
-    standing st;
-    find_standing(&st, s);
-    for (unsigned p = JOB_LOW; p < JOB_CRITICAL; p++) {
-        double since = s->starves_since[p] + 2 * passed;
-        if (!st.first[p])
-            s->starves_since[p] = now;
-        else if (!st.starves[p])
-            s->starves_since[p] = since < now ? since : now;
-    }
-}
-
-/* The job to get the next turn, and when; NULL: none starves. */
-static sched_job *next_turn(const scheduler *s, double *at) {
-    standing st;
-    find_standing(&st, s);
-    sched_job *job = NULL;
-    double since = HUGE_VAL;
-    for (unsigned p = JOB_CRITICAL; p-- > JOB_LOW;) {
-        if (!st.starves[p] || s->starves_since[p] >= since) continue;
-        job = st.first[p];
-        since = s->starves_since[p];
-    }
-    *at = (since > s->turn_ended ? since : s->turn_ended) + s->config.ageing;
-    return job;
-}
-
-static void give_turns(scheduler *s, double now) {
-    if (s->config.ageing <= 0) {
-        if (s->turn) end_turn(s, s->turn);
-        return;
-    }
-    if (!s->turn) {
-        double at;
-        sched_job *job = next_turn(s, &at);
-        if (!job || now < at) return;
-        s->turn = job;
-        s->turn_since = now;
-    }
-    bool long_ago = now >= s->turn_since + TURN_CRITICAL * s->config.ageing;
-    job_priority raised = long_ago ? JOB_CRITICAL : JOB_HIGH;
-    s->turn->effective = raised > s->turn->priority ? raised : s->turn->priority;
-}
-
 /* Within a priority: verification frees a whole job, proving is what everything waits for, the rest fills the
  * gaps, unless the prover is going to wait for it. */
 static int rank(stage_kind stage) {
@@ -187,10 +69,10 @@ static void find_awaited(sched_task *out[JOB_PRIORITIES], const scheduler *s) {
         if (!job_state_is_final(job->state)) ready[job->effective] |= job->synthesized > 0;
     for (unsigned p = 0; p < JOB_PRIORITIES; p++) out[p] = NULL;
     for (sched_task *task = s->first_task; task; task = task->next) {
-        sched_task **first = &out[task_priority(task)];
+        sched_task **first = &out[sched_task_priority(task)];
         bool before = !*first || (task->stage == STAGE_SYNTHESIS && (*first)->stage == STAGE_CHECK);
         bool ahead = task->stage == STAGE_SYNTHESIS || task->stage == STAGE_CHECK;
-        if (ahead && before && !task->cancelled && !ready[task_priority(task)]) *first = task;
+        if (ahead && before && !task->cancelled && !ready[sched_task_priority(task)]) *first = task;
     }
 }
 
@@ -324,10 +206,8 @@ cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sche
         free(partitions);
         return error_no_memory(err, sizeof *job + job_in->plan.partitions * sizeof *partitions, "a job");
     }
-    pass_time(s, now);
-    standing st;
-    find_standing(&st, s);
-    if (!st.first[job_in->priority]) s->starves_since[job_in->priority] = now;
+    sched_ageing_pass(s, now);
+    sched_ageing_enter(s, job_in->priority, now);
     *job = (sched_job){.priority = job_in->priority,
                        .effective = job_in->priority,
                        .plan = job_in->plan,
@@ -369,7 +249,7 @@ static void finish_if_idle(scheduler *s, double now, sched_job *job) {
     s->jobs--;
     *(job->previous ? &job->previous->next : &s->first_job) = job->next;
     *(job->next ? &job->next->previous : &s->last_job) = job->previous;
-    end_turn(s, job);
+    sched_ageing_end(s, job);
     s->ended(s->ctx, job, now);
     free_job(job);
 }
@@ -384,7 +264,7 @@ static void cancel_orphans(scheduler *s) {
 }
 
 void scheduler_end(scheduler *s, double now, sched_job *job, job_state state) {
-    pass_time(s, now);
+    sched_ageing_pass(s, now);
     if (!job_state_is_final(job->state)) job->state = state;
     cancel_orphans(s);
     finish_if_idle(s, now, job);
@@ -399,10 +279,10 @@ static void pass_deadlines(scheduler *s, double now) {
 }
 
 static void tick(scheduler *s, double now) {
-    pass_time(s, now);
+    sched_ageing_pass(s, now);
     pass_deadlines(s, now);
     if (s->promised > s->config.budget) s->promised = needed(s);
-    give_turns(s, now);
+    sched_ageing_give(s, now);
 }
 
 /* --- choosing ---------------------------------------------------------------------------------------------
@@ -654,7 +534,7 @@ static sched_task *next_prove(scheduler *s, search *a, job_priority priority) {
 
 /* The most urgent job goes first; nothing is started that would be paused at once. */
 static sched_task *next_in_order(scheduler *s, search *a) {
-    job_priority least = most_urgent(s);
+    job_priority least = sched_most_urgent(s);
     for (job_priority p = JOB_CRITICAL; p >= least; p--) {
         sched_task *task = next_verify(s, a, p);
         if (!task) task = next_prove(s, a, p);
@@ -710,7 +590,7 @@ static void proof_done(scheduler *s, double now, sched_job *job, sched_partition
     if (outcome == SCHED_OK) {
         p->state = SCHED_PROVED;
         job->proved++;
-        end_turn(s, job);
+        sched_ageing_end(s, job);
     } else {
         partition_again(s, now, job, p);
     }
@@ -758,7 +638,7 @@ static void item_done(scheduler *s, double now, const sched_task *task, uint32_t
 }
 
 void scheduler_done(scheduler *s, double now, sched_task *task, const sched_outcome *outcomes, uint32_t bad) {
-    pass_time(s, now);
+    sched_ageing_pass(s, now);
     s->reserved -= task->bytes;
     *(task->previous ? &task->previous->next : &s->first_task) = task->next;
     *(task->next ? &task->next->previous : &s->last_task) = task->previous;
@@ -782,11 +662,11 @@ static void set_paused(sched_task *task, bool paused, double now) {
 
 void scheduler_update(scheduler *s, double now, void (*changed)(void *ctx, sched_task *task), void *ctx) {
     tick(s, now);
-    job_priority most = most_urgent(s);
+    job_priority most = sched_most_urgent(s);
     sched_task *awaited[JOB_PRIORITIES];
     find_awaited(awaited, s);
     for (sched_task *task = s->first_task; task; task = task->next) {
-        job_priority p = task_priority(task);
+        job_priority p = sched_task_priority(task);
         int level = (int)p * RANKS + (task == awaited[p] ? RANK_AWAITED : rank(task->stage));
         bool pause = level / RANKS < (int)most && !task->cancelled, was_told = task->told;
         bool change = level != task->level || pause != task->paused || task->cancelled != was_told;
@@ -802,14 +682,7 @@ double scheduler_wakeup(const scheduler *s) {
     double at = s->flush_at;
     for (const sched_job *job = s->first_job; job; job = job->next)
         if (job->deadline > 0 && job->deadline < at && !job_state_is_final(job->state)) at = job->deadline;
-    if (s->config.ageing <= 0) return at;
-    double turn = HUGE_VAL;
-    if (!s->turn) {
-        double next;
-        if (next_turn(s, &next)) turn = next;
-    } else if (s->turn->effective < JOB_CRITICAL) {
-        turn = s->turn_since + TURN_CRITICAL * s->config.ageing;
-    }
+    double turn = sched_ageing_due(s);
     return turn < at ? turn : at;
 }
 
