@@ -1,5 +1,5 @@
 /* One strategy: the template for timing and for counting, and its entry lc_strategy_ID. Before: LC_NAME,
- * LC_SUMMARY, LC_VARIANT and the template's LC_ID, LC_INLINE, LC_SOURCE, LC_MOVES, LC_ZEROED. */
+ * LC_SUMMARY, LC_VARIANT and the template's LC_ID, LC_INLINE, LC_SOURCE, LC_MOVES, LC_START. */
 #include "lc_move.h"
 #include "lc_sink.h"
 
@@ -30,5 +30,5 @@ const lc_strategy LC_JOIN(lc_strategy_, LC_ID) = {
 #undef LC_INLINE
 #undef LC_SOURCE
 #undef LC_MOVES
-#undef LC_ZEROED
+#undef LC_START
 #undef LC_VARIANT

@@ -5,7 +5,7 @@
 #define LC_INLINE  1
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -15,7 +15,7 @@
 #define LC_INLINE  2
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -25,7 +25,7 @@
 #define LC_INLINE  4
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -35,7 +35,7 @@
 #define LC_INLINE  8
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -45,7 +45,7 @@
 #define LC_INLINE  1
 #define LC_SOURCE  heap
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -55,7 +55,7 @@
 #define LC_INLINE  2
 #define LC_SOURCE  heap
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -65,7 +65,7 @@
 #define LC_INLINE  4
 #define LC_SOURCE  heap
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -75,7 +75,7 @@
 #define LC_INLINE  8
 #define LC_SOURCE  heap
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -85,7 +85,7 @@
 #define LC_INLINE  1
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  1
+#define LC_START   1
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -95,7 +95,7 @@
 #define LC_INLINE  2
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  1
+#define LC_START   1
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -105,7 +105,7 @@
 #define LC_INLINE  4
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  1
+#define LC_START   1
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -115,6 +115,46 @@
 #define LC_INLINE  8
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  1
+#define LC_START   1
+#define LC_VARIANT true
+#include "lc_instance.h"
+
+#define LC_ID      small_1_copied
+#define LC_NAME    "small:1/copied"
+#define LC_SUMMARY "small:1 with half of the empty combination copied into place"
+#define LC_INLINE  1
+#define LC_SOURCE  heap
+#define LC_MOVES   1
+#define LC_START   2
+#define LC_VARIANT true
+#include "lc_instance.h"
+
+#define LC_ID      small_2_copied
+#define LC_NAME    "small:2/copied"
+#define LC_SUMMARY "small:2 with half of the empty combination copied into place"
+#define LC_INLINE  2
+#define LC_SOURCE  heap
+#define LC_MOVES   1
+#define LC_START   2
+#define LC_VARIANT true
+#include "lc_instance.h"
+
+#define LC_ID      small_4_copied
+#define LC_NAME    "small:4/copied"
+#define LC_SUMMARY "small:4 with half of the empty combination copied into place"
+#define LC_INLINE  4
+#define LC_SOURCE  heap
+#define LC_MOVES   1
+#define LC_START   2
+#define LC_VARIANT true
+#include "lc_instance.h"
+
+#define LC_ID      small_8_copied
+#define LC_NAME    "small:8/copied"
+#define LC_SUMMARY "small:8 with half of the empty combination copied into place"
+#define LC_INLINE  8
+#define LC_SOURCE  heap
+#define LC_MOVES   1
+#define LC_START   2
 #define LC_VARIANT true
 #include "lc_instance.h"

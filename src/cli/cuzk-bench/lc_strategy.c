@@ -92,7 +92,9 @@ extern const lc_strategy lc_strategy_vec, lc_strategy_pool, lc_strategy_arena, l
     lc_strategy_small_2, lc_strategy_small_4, lc_strategy_small_8, lc_strategy_vec_in_place,
     lc_strategy_arena_in_place, lc_strategy_small_1_in_place, lc_strategy_small_2_in_place,
     lc_strategy_small_4_in_place, lc_strategy_small_8_in_place, lc_strategy_small_1_zeroed,
-    lc_strategy_small_2_zeroed, lc_strategy_small_4_zeroed, lc_strategy_small_8_zeroed;
+    lc_strategy_small_2_zeroed, lc_strategy_small_4_zeroed, lc_strategy_small_8_zeroed,
+    lc_strategy_small_1_copied, lc_strategy_small_2_copied, lc_strategy_small_4_copied,
+    lc_strategy_small_8_copied;
 
 static const lc_strategy *const all[] = {
     &baseline_none,
@@ -115,6 +117,10 @@ static const lc_strategy *const all[] = {
     &lc_strategy_small_2_zeroed,
     &lc_strategy_small_4_zeroed,
     &lc_strategy_small_8_zeroed,
+    &lc_strategy_small_1_copied,
+    &lc_strategy_small_2_copied,
+    &lc_strategy_small_4_copied,
+    &lc_strategy_small_8_copied,
 };
 #define N_ALL (sizeof all / sizeof *all)
 

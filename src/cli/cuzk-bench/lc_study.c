@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
     {"repeat", KEY_REPEAT, "N", 0, "Rounds; each runs every strategy once per allocator (default 5)", 1},
     {"strategies", KEY_STRATEGIES, "LIST", 0,
      "Comma-separated (default: vec, small:1, small:2, small:4, small:8, pool, arena, scratch), or \"all\", "
-     "which adds variants that take one cost away or add one, such as vec/in-place and small:4/zeroed",
+     "which adds variants that take one cost away or add one: vec/in-place, small:4/zeroed, small:4/copied",
      1},
     {"allocators", KEY_ALLOCATORS, "LIST", 0, "Of glibc, jemalloc (default: both; skipped when absent)", 1},
     {"jemalloc", KEY_JEMALLOC, "FILE", 0, "The library libjemalloc.so.2 (default: looked for)", 1},

@@ -6,7 +6,8 @@
  * - LC_INLINE: cells inside an indexer, 0 for none.
  * - LC_SOURCE: heap, pool or arena, where other cells are (lc_memory.h).
  * - LC_MOVES: 1 when each sum moves the combination, as by-value operators do; 0: terms are added in place.
- * - LC_ZEROED: 1 when inline cells are zeroed as a combination begins.
+ * - LC_START: how a combination begins: 0 with its header set, 1 with all of it zeroed, 2 with the aux
+ * indexer made elsewhere and moved into place, inline cells and all.
  * - LC_TRACE: 1 when touched memory is counted.
  *
  * Layouts are those of Vec and SmallVec (with its `union` feature) and of bellperson's Indexer, 8-byte words:
@@ -63,9 +64,10 @@ static inline lc_cell *T(cells)(T(indexer) * x, uint64_t *n) {
 #endif
 }
 
+/* An empty indexer. */
 static inline void T(start)(T(indexer) * x, lc_memory *m) {
     (void)m;
-#if LC_ZEROED
+#if LC_START == 1
     memset(x, 0, sizeof *x);
     LC_WROTE(x, sizeof *x);
 #else
@@ -79,6 +81,20 @@ static inline void T(start)(T(indexer) * x, lc_memory *m) {
     LC_WROTE(&x->capacity, 8);
     LC_WROTE(&x->has_last, 8);
 #endif
+#endif
+}
+
+/* An empty combination. */
+static inline void T(zero)(T(lc) * out, lc_memory *m) {
+    T(start)(&out->inputs, m);
+#if LC_START == 2
+    T(indexer) made;
+    T(start)(&made, m);
+    lc_move(&out->aux, &made, sizeof made);
+    LC_READ(&made, sizeof made);
+    LC_WROTE(&out->aux, sizeof made);
+#else
+    T(start)(&out->aux, m);
 #endif
 }
 
@@ -193,8 +209,7 @@ static inline void T(plus)(T(lc) * out, T(lc) * self, lc_memory *m, r1cs_var v, 
 static inline void T(build)(T(lc) * out, lc_memory *m, const lc *terms) {
     T(lc) slots[2];
     T(lc) *now = LC_MOVES ? &slots[0] : out;
-    T(start)(&now->inputs, m);
-    T(start)(&now->aux, m);
+    T(zero)(now, m);
     const uint32_t n = terms->n;
     for (uint32_t i = 0; i < n; i++) {
         T(lc) *to = !LC_MOVES || i + 1 == n ? out : &slots[~i & 1];

@@ -5,7 +5,7 @@
 #define LC_INLINE  0
 #define LC_SOURCE  heap
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -15,7 +15,7 @@
 #define LC_INLINE  0
 #define LC_SOURCE  pool
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -25,7 +25,7 @@
 #define LC_INLINE  0
 #define LC_SOURCE  arena
 #define LC_MOVES   1
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT false
 #include "lc_instance.h"
 
@@ -35,7 +35,7 @@
 #define LC_INLINE  0
 #define LC_SOURCE  heap
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
 
@@ -45,6 +45,6 @@
 #define LC_INLINE  0
 #define LC_SOURCE  arena
 #define LC_MOVES   0
-#define LC_ZEROED  0
+#define LC_START   0
 #define LC_VARIANT true
 #include "lc_instance.h"
