@@ -68,7 +68,7 @@ static inline lc_cell *T(cells)(T(indexer) * x, uint64_t *n) {
 static inline void T(start)(T(indexer) * x, lc_memory *m) {
     (void)m;
 #if LC_START == 1
-    memset(x, 0, sizeof *x);
+    lc_zero_bytes(x, sizeof *x);
     LC_WROTE(x, sizeof *x);
 #else
     x->capacity = 0;
