@@ -33,8 +33,8 @@ void fp8_sub(fp8 *out, const fp8 *a, const fp8 *b);
 void fp8_tighten(fp8 *out, const fp8 *a);
 void fp8_canonical(fp8 *out, const fp8 *a);
 
-/* From eight limbs of 52 bits, of a value up to 2p, to six of 64 and below p; and back, of a value below
- * 2^384. */
+/* From eight limbs below 2^63, of a value up to 2p, to six limbs of 64 bits and below p; and back, of a value
+ * below 2^384. */
 void fp8_join(uint64_t out[6], const uint64_t limbs[8]);
 void fp8_split(uint64_t limbs[8], const uint64_t value[6]);
 

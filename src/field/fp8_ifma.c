@@ -37,10 +37,13 @@ void fp8_canonical(fp8 *out, const fp8 *a) {
 
 void fp8_join(uint64_t out[6], const uint64_t limbs[8]) {
     memset(out, 0, 6 * sizeof *out);
+    uint64_t carry = 0;
     for (size_t i = 0; i < FP8_LIMBS; i++) {
         size_t bit = 52 * i, word = bit / 64, shift = bit % 64;
-        out[word] |= limbs[i] << shift;
-        if (shift > 12 && word + 1 < 6) out[word + 1] |= limbs[i] >> (64 - shift);
+        uint64_t limb = (limbs[i] + carry) & FP8_MASK;
+        carry = (limbs[i] + carry) >> 52;
+        out[word] |= limb << shift;
+        if (shift > 12 && word + 1 < 6) out[word + 1] |= limb >> (64 - shift);
     }
     limbs_reduce_once(out, out, FP_MODULUS.l, 6);
     limbs_reduce_once(out, out, FP_MODULUS.l, 6);

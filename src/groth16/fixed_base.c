@@ -184,22 +184,11 @@ static void run(batch *b, unsigned window) {
 static void store(void *out, const batch *b, size_t n) {
     const msm_kernel *kernel = b->t->kernel;
     for (size_t i = 0; i < n; i++) {
-        msm_sum sum;
-        kernel->sum_clear(&sum);
-        if (b->started[i]) kernel->sum_add_point(&sum, b->sums + i * kernel->point_bytes);
-        if (kernel->affine_bytes == sizeof(g1_affine)) {
-            g1_affine *point = (g1_affine *)out + i;
-            if (fp_is_one(&sum.in_g1.z))
-                *point = (g1_affine){sum.in_g1.x, sum.in_g1.y};
-            else
-                g1_to_affine(point, &sum.in_g1);
-        } else {
-            g2_affine *point = (g2_affine *)out + i;
-            if (fp2_is_one(&sum.in_g2.z))
-                *point = (g2_affine){sum.in_g2.x, sum.in_g2.y};
-            else
-                g2_to_affine(point, &sum.in_g2);
-        }
+        uint8_t *point = (uint8_t *)out + i * kernel->affine_bytes;
+        if (b->started[i])
+            kernel->store(point, b->sums + i * kernel->point_bytes);
+        else
+            memset(point, 0, kernel->affine_bytes);
     }
 }
 

@@ -4,12 +4,12 @@
 
 bool msm_point_is_identity(const msm_kernel *k, const void *point) {
     const uint8_t *bytes = point;
-    uint64_t any = 0, word;
+    uint64_t word;
     for (size_t i = 0; i < k->point_bytes; i += sizeof word) {
         memcpy(&word, bytes + i, sizeof word);
-        any |= word;
+        if (word != 0) return false;
     }
-    return any == 0;
+    return true;
 }
 
 static bool bit_get(const uint64_t *bits, size_t i) {

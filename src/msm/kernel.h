@@ -44,6 +44,8 @@ typedef struct msm_kernel {
     /* Decode n bases; encoding, curve equation and not the identity are checked. The index of the first one
      * refused, or n. What is written from there on is unspecified. */
     size_t (*decode)(void *out, const uint8_t *const *encoded, size_t n);
+    /* Back to an affine point, of a point in kernel form that came from load or is a sum of such. */
+    void (*store)(void *affine, const void *point);
     point_status (*explain)(const uint8_t *encoded); /* POINT_OK for the identity */
 
     /* One batch, n >= 1. True when a sum is the identity. Meanwhile the points of the batch that will come
@@ -51,10 +53,13 @@ typedef struct msm_kernel {
     bool (*add)(const msm_pair *pairs, size_t n, void *scratch, const msm_pair *next, size_t n_next);
     void (*copy)(void *out, const void *point, bool negate);
 
+    /* Sums stand for points in kernel form until they are finished. */
     void (*sum_clear)(msm_sum *sum);
     void (*sum_dbl)(msm_sum *sum);
     void (*sum_add)(msm_sum *sum, const msm_sum *term);
     void (*sum_add_point)(msm_sum *sum, const void *point); /* the identity adds nothing */
+    /* From a sum of points that came from decode, or else from load, to the group's own. */
+    void (*sum_finish)(msm_sum *sum, bool decoded);
 } msm_kernel;
 
 /* Pairs in a batch of the kernels over single elements. */

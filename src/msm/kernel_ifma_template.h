@@ -5,10 +5,12 @@
  * Fp), COORD_ONE, SUM, ENCODED_BYTES, BATCH, ADD_NS, SUM_NS, KERNEL, P(name), F(name), MUL and SQR (over
  * ELEMENT, a struct with COMPONENTS fp8 in c) and SCALAR_KERNEL.
  *
- * Form of a point: every component of x and y has eight limbs of 52 bits; x is tight as in field/fp8.h, y at
- * most 2p. x is stored as the plain integer and y as y 2^-208: read in Montgomery form with radix 2^416 that
- * is (u^2 x, u^3 y) with u = 2^-208, a point of the isomorphic curve Y^2 = X^3 + u^6 b. Additions do not
- * depend on b, and so x needs no conversion.
+ * Form of a point: every component of x and y has eight limbs; x is tight as in field/fp8.h, y at most 2p
+ * with limbs below 2^55. Read in Montgomery form with radix 2^416 that is a point (u^2 x, u^3 y) of the
+ * isomorphic curve Y^2 = X^3 + u^6 b. Additions do not depend on b, so u is whatever makes a base's x a
+ * kernel's without a product: a decoded x is a plain integer (u = 2^-208), one in memory is multiplied by
+ * 2^384 (u = 2^-16). Then y is to be divided by 2^208 or 2^16, which is Montgomery's reduction alone. u is
+ * undone at the end.
  */
 
 #define ROWS (BATCH / 8) /* a row is eight pairs, one a lane */
@@ -26,7 +28,7 @@ typedef struct scratch {
 } scratch;
 
 #define NOINLINE __attribute__((noinline))
-#define GROUP    2u
+#define AHEAD    24u /* how many bases before its turn one is fetched */
 
 FP8_INLINE void multiply_by(ELEMENT *out, const ELEMENT *a, const factor *f) {
     ELEMENT t;
@@ -302,31 +304,45 @@ static bool invert(ELEMENT *out, const ELEMENT *a) {
     return true;
 }
 
-/* Between a point in kernel form and one of the curve. The identity is zero in both. */
+/* Between a point in kernel form and single elements on the same curve: radix 2^416 and 2^384. The identity
+ * is zero in both. */
 static void unpack(AFFINE *out, const point *from) {
-    /* x 2^384 and, with 2^976 = 2^(384 + 384 + 208), y 2^384. */
-    static const fp two_976 = {{0xb27c731e5dca3783u, 0xbb39f07160673f4du, 0xeeb5baa00b1c263au,
-                                0x898a0acfcc3f35e1u, 0x4930c8d1ab51e1d4u, 0x0e507cab4e912816u}};
+    static const fp two_352 = {{0, 0, 0, 0, 0, (uint64_t)1 << 32}};
     fp *x = (fp *)&out->x, *y = (fp *)&out->y;
     for (size_t c = 0; c < COMPONENTS; c++) {
         fp8_join(x[c].l, from->x[c]);
         fp8_join(y[c].l, from->y[c]);
-        fp_mul(&x[c], &x[c], &FP_R2);
-        fp_mul(&y[c], &y[c], &two_976);
+        fp_mul(&x[c], &x[c], &two_352);
+        fp_mul(&y[c], &y[c], &two_352);
     }
 }
 
 static void pack(point *out, const AFFINE *from) {
-    static const fp raw_one = {{1, 0, 0, 0, 0, 0}};
-    static const fp two_minus_208 = {{0x538e3ab5ec367b1au, 0x4e43e07c3892beb8u, 0x1e93d48f0f7dcb06u,
-                                      0x1a5e870900dc9715u, 0xe84aa4512784dfbcu, 0x1646a4f91407fd7bu}};
+    /* 2^416 mod p */
+    static const fp two_416 = {{0x44f6480ea8e9b9afu, 0xa96f7d65766c8fe4u, 0xe82efd4228b540feu,
+                                0x6723e5f0ade53b2eu, 0x25ff6eb6fdd4230au, 0x14c8ee06ef23c24au}};
     const fp *x = (const fp *)&from->x, *y = (const fp *)&from->y;
     for (size_t c = 0; c < COMPONENTS; c++) {
         fp t;
-        fp_mul(&t, &x[c], &raw_one);
+        fp_mul(&t, &x[c], &two_416);
         fp8_split(out->x[c], t.l);
-        fp_mul(&t, &y[c], &two_minus_208);
+        fp_mul(&t, &y[c], &two_416);
         fp8_split(out->y[c], t.l);
+    }
+}
+
+/* Of a point that came from load: x is as in memory. */
+static void store(void *affine, const void *from) {
+    /* 2^400 mod p */
+    static const fp two_400 = {{0x56350003480e6299u, 0x8670deb2699eb128u, 0x0983e84ef6697c98u,
+                                0xe3e8a053a4e6fe97u, 0x385c20d323ecf271u, 0x156da47f12866eb6u}};
+    const point *kernel_point = from;
+    AFFINE *out = affine;
+    fp *x = (fp *)&out->x, *y = (fp *)&out->y;
+    for (size_t c = 0; c < COMPONENTS; c++) {
+        fp8_join(x[c].l, kernel_point->x[c]);
+        fp8_join(y[c].l, kernel_point->y[c]);
+        fp_mul(&y[c], &y[c], &two_400);
     }
 }
 
@@ -423,6 +439,7 @@ static bool add(const msm_pair *pairs, size_t n, void *scratch_memory, const msm
 }
 
 /* Byte numbers that take limb i from byte 6.5 i on; byte 63 is zero. For odd i four bits are then too many.
+ * The last table is for the value times 2^36: limb i from byte 6.5 i - 4.5 on, four bits too many for even i.
  */
 static const uint8_t little_endian[64] = {0,  1,  2,  3,  4,  5,  6,  7,  6,  7,  8,  9,  10, 11, 12, 13,
                                           13, 14, 15, 16, 17, 18, 19, 20, 19, 20, 21, 22, 23, 24, 25, 26,
@@ -432,17 +449,40 @@ static const uint8_t big_endian[64] = {47, 46, 45, 44, 43, 42, 41, 40, 41, 40, 3
                                        34, 33, 32, 31, 30, 29, 28, 27, 28, 27, 26, 25, 24, 23, 22, 21,
                                        21, 20, 19, 18, 17, 16, 15, 14, 15, 14, 13, 12, 11, 10, 9,  8,
                                        8,  7,  6,  5,  4,  3,  2,  1,  2,  1,  0,  63, 63, 63, 63, 63};
+static const uint8_t times_2_36[64] = {63, 63, 63, 63, 63, 0,  1,  2,  2,  3,  4,  5,  6,  7,  8,  9,
+                                       8,  9,  10, 11, 12, 13, 14, 15, 15, 16, 17, 18, 19, 20, 21, 22,
+                                       21, 22, 23, 24, 25, 26, 27, 28, 28, 29, 30, 31, 32, 33, 34, 35,
+                                       34, 35, 36, 37, 38, 39, 40, 41, 41, 42, 43, 44, 45, 46, 47, 63};
+
+/* The limbs of an integer of 48 bytes. */
+FP8_INLINE __m512i limbs_of(const uint8_t *from, const uint8_t order[64]) {
+    const __m512i shift = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
+    __m512i t = _mm512_maskz_loadu_epi8(0xffffffffffff, from);
+    t = _mm512_srlv_epi64(_mm512_permutexvar_epi8(_mm512_loadu_si512(order), t), shift);
+    return _mm512_and_si512(t, _mm512_set1_epi64(FP8_MASK));
+}
+
+/* The same divided by 2^16 mod p, below 2p: times 2^36, and a step of Montgomery's reduction. The top limb
+ * has a bit more than others then, and the result's limbs are not carried. */
+FP8_INLINE __m512i limbs_over_2_16(const uint8_t *from) {
+    static const uint64_t p[FP8_LIMBS] = FP8_P;
+    const __m512i shift = _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4), zero = _mm512_setzero_si512();
+    const __m512i mask =
+        _mm512_set_epi64(-1, FP8_MASK, FP8_MASK, FP8_MASK, FP8_MASK, FP8_MASK, FP8_MASK, FP8_MASK);
+    __m512i t = _mm512_maskz_loadu_epi8(0xffffffffffff, from), modulus = _mm512_loadu_si512(p);
+    t = _mm512_srlv_epi64(_mm512_permutexvar_epi8(_mm512_loadu_si512(times_2_36), t), shift);
+    t = _mm512_and_si512(t, mask);
+    __m512i q = _mm512_broadcastq_epi64(_mm512_castsi512_si128(fp8_low(zero, t, _mm512_set1_epi64(FP8_INV))));
+    t = fp8_low(t, q, modulus); /* the lowest limb is 0 or 2^52 */
+    __m512i carry = _mm512_maskz_srli_epi64(1, t, 52);
+    return _mm512_add_epi64(carry, fp8_high(_mm512_alignr_epi64(zero, t, 1), q, modulus));
+}
 
 /* The limbs of eight integers of 48 bytes each, one integer a row. */
 FP8_INLINE fp8v gather_bytes(const void *const *from, size_t at, const uint8_t order[64]) {
-    const __m512i index = _mm512_loadu_si512(order), shift = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
     fp8v r;
 #pragma GCC unroll 8
-    for (int k = 0; k < 8; k++) {
-        __m512i t = _mm512_maskz_loadu_epi8(0xffffffffffff, (const uint8_t *)from[k] + at);
-        t = _mm512_srlv_epi64(_mm512_permutexvar_epi8(index, t), shift);
-        r.l[k] = _mm512_and_si512(t, _mm512_set1_epi64(FP8_MASK));
-    }
+    for (int k = 0; k < 8; k++) r.l[k] = limbs_of((const uint8_t *)from[k] + at, order);
     return r;
 }
 
@@ -456,36 +496,31 @@ static void spread(fp8 *out, const uint64_t limbs[8]) {
     for (int i = 0; i < FP8_LIMBS; i++) _mm512_store_si512(out->l[i], _mm512_set1_epi64((long long)limbs[i]));
 }
 
+/* Bases are taken in the order of memory, but with gaps. */
+static void fetch_base(const void *base, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += 64) msm_fetch((const char *)base + at);
+    msm_fetch((const char *)base + bytes - 1);
+}
+
 /* Eight bases from n of them: the last one is repeated. */
 FP8_INLINE void fill_pointers(const void *out[8], const void *const *from, size_t n) {
     for (size_t k = 0; k < 8; k++) out[k] = from[k < n ? k : n - 1];
 }
 
 static void load(void *out, const void *const *affine, size_t n) {
-    /* x 2^384 -> x, and y 2^384 -> y 2^-208. */
-    static const uint64_t two_32[8] = {0x100000000};
-    static const uint64_t two_minus_176[8] = {0x5c43313e0f85b, 0xc3ca19e4475d2, 0xf0bb11ecaf5b,
-                                              0x7a514bfcb272d, 0xacd34867d07a1, 0x9beb7732f9c64,
-                                              0x6a0c8022321f2, 0x4c4a};
     point *to = out;
-    fp8 scale[2], t;
-    spread(&scale[0], two_32);
-    spread(&scale[1], two_minus_176);
-    for (size_t i = 0; i < n; i += 8) {
-        const void *from[8];
-        size_t some = n - i < 8 ? n - i : 8;
-        fill_pointers(from, affine + i, some);
-        for (size_t c = 0; c < 2 * COMPONENTS; c++) {
-            fp8v_store(&t, fp8v_transpose(gather_bytes(from, 48 * c, little_endian)));
-            fp8_mul(&t, &t, &scale[c / COMPONENTS]);
-            put_rows(to + i, some, c, fp8v_transpose(fp8v_load(&t)));
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *from = affine[i];
+        if (i + AHEAD < n) fetch_base(affine[i + AHEAD], sizeof(AFFINE));
+        for (size_t c = 0; c < COMPONENTS; c++) {
+            _mm512_store_si512(to[i].x[c], limbs_of(from + 48 * c, little_endian));
+            _mm512_store_si512(to[i].y[c], limbs_over_2_16(from + 48 * (COMPONENTS + c)));
         }
     }
 }
 
 /* Decode up to eight encodings; the lanes that are points of the curve and not the identity. */
-static __mmask8 decode_row(point *out, const void *const from[8], size_t n, const fp8 *two_208,
-                           const fp8 *b) {
+static __mmask8 decode_row(point *out, const void *const from[8], size_t n, const fp8 *b) {
     ELEMENT x, y, t;
     __mmask8 good = 0xff;
     for (size_t c = 0; c < COMPONENTS; c++) {
@@ -497,9 +532,11 @@ static __mmask8 decode_row(point *out, const void *const from[8], size_t n, cons
         fp8v_store(&x.c[c], limbs);
         limbs = fp8v_transpose(gather_bytes(from, 48 * COMPONENTS + at, big_endian));
         good &= fp8v_below_p(limbs);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) fp8v_reduce_high(&limbs, fp8v_reduce_low(&limbs)); /* over 2^208 */
+        limbs = fp8v_carry(limbs);
         fp8v_store(&y.c[c], limbs);
-        fp8_mul(&y.c[c], &y.c[c], two_208);
-        put_rows(out, n, COMPONENTS + c, fp8v_transpose(fp8v_load(&y.c[c])));
+        put_rows(out, n, COMPONENTS + c, fp8v_transpose(limbs));
     }
     SQR(&t, &x);
     MUL(&t, &x, &t);
@@ -512,19 +549,18 @@ static __mmask8 decode_row(point *out, const void *const from[8], size_t n, cons
 }
 
 static size_t decode(void *out, const uint8_t *const *encoded, size_t n) {
-    static const uint64_t two_208[8] = {0, 0, 0, 0, 1, 0, 0, 0};
     /* u^6 times 4 in Montgomery form; in both components for G2. */
     static const uint64_t four[8] = {0x3358d25cf27d8, 0x6e29ffe61f294, 0xfcdc6956e807d, 0x86a08ae1615f2,
                                      0x71b71ff934e15, 0x8b4e45c2bcc23, 0xad87c02136d3,  0x426b};
     point *to = out;
-    fp8 scale, b;
-    spread(&scale, two_208);
+    fp8 b;
     spread(&b, four);
     for (size_t i = 0; i < n; i += 8) {
         const void *from[8];
         size_t some = n - i < 8 ? n - i : 8;
+        for (size_t k = i + AHEAD; k < i + AHEAD + 8 && k < n; k++) fetch_base(encoded[k], ENCODED_BYTES);
         fill_pointers(from, (const void *const *)encoded + i, some);
-        unsigned bad = (uint8_t)~decode_row(to + i, from, some, &scale, &b);
+        unsigned bad = (uint8_t)~decode_row(to + i, from, some, &b);
         if (bad != 0 && (size_t)__builtin_ctz(bad) < some) return i + (size_t)__builtin_ctz(bad);
     }
     return n;
@@ -534,6 +570,14 @@ static void sum_add_point(msm_sum *sum, const void *from) {
     AFFINE t;
     unpack(&t, from);
     P(add_mixed)(&sum->SUM, &sum->SUM, &t);
+}
+
+/* The Jacobian (X, Y, Z) stands for (X / Z^2, Y / Z^3): times u, Z takes u out of both. */
+static void sum_finish(msm_sum *sum, bool decoded) {
+    /* Products of single elements divide by 2^384. */
+    static const fp two_176 = {{0, 0, (uint64_t)1 << 48}}, two_368 = {{0, 0, 0, 0, 0, (uint64_t)1 << 48}};
+    fp *z = (fp *)&sum->SUM.z;
+    for (size_t c = 0; c < COMPONENTS; c++) fp_mul(&z[c], &z[c], decoded ? &two_176 : &two_368);
 }
 
 const msm_kernel KERNEL = {
@@ -546,6 +590,7 @@ const msm_kernel KERNEL = {
     .sum_ns = SUM_NS,
     .load = load,
     .decode = decode,
+    .store = store,
     .explain = explain,
     .add = add,
     .copy = copy,
@@ -553,4 +598,5 @@ const msm_kernel KERNEL = {
     .sum_dbl = sum_dbl,
     .sum_add = sum_add,
     .sum_add_point = sum_add_point,
+    .sum_finish = sum_finish,
 };

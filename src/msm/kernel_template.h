@@ -110,8 +110,16 @@ static size_t decode(void *out, const uint8_t *const *encoded, size_t n) {
     return n;
 }
 
+static void store(void *affine, const void *from) {
+    memcpy(affine, from, sizeof(AFFINE));
+}
+
 static void sum_add_point(msm_sum *sum, const void *from) {
     P(add_mixed)(&sum->SUM, &sum->SUM, from);
+}
+static void sum_finish(msm_sum *sum, bool decoded) {
+    (void)sum;
+    (void)decoded;
 }
 
 const msm_kernel KERNEL = {
@@ -124,6 +132,7 @@ const msm_kernel KERNEL = {
     .sum_ns = SUM_NS,
     .load = load,
     .decode = decode,
+    .store = store,
     .explain = explain,
     .add = add,
     .copy = copy,
@@ -131,4 +140,5 @@ const msm_kernel KERNEL = {
     .sum_dbl = sum_dbl,
     .sum_add = sum_add,
     .sum_add_point = sum_add_point,
+    .sum_finish = sum_finish,
 };

@@ -320,6 +320,7 @@ static cuzk_code run_in(job *j, msm_sum *sums, uint8_t *memory, const reporting 
         if (any) msm_reduce(&sums[i], &table, p->digits.bits, p->segments, scratch, &j->lender, j->pool);
         for (size_t k = 0; k < j->lender.n; k++)
             msm_heap_drain(&j->lender.workers[k], &j->lender.workers[k].heaps[i], &sums[i]);
+        j->kernel->sum_finish(&sums[i], j->bases->encoded);
     }
     return pool_check(j->pool, err);
 }
