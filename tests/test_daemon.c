@@ -170,6 +170,12 @@ static void serves_reloads_and_drains(void **state) {
     assert_int_equal(get_status(), RPC_OK);
     get(address, "/readyz", answer, sizeof answer);
     assert_non_null(strstr(answer, "200 OK"));
+    cuzk_build build;
+    char variant[64];
+    cuzk_get_build(&build);
+    snprintf(variant, sizeof variant, "\"variant\":\"%s\"", build.variant);
+    get(address, "/status", answer, sizeof answer);
+    assert_non_null(strstr(answer, variant));
     await_line("ERROR key not loaded circuit=porep-2k", NULL, 0); /* it serves all the same */
 
     write_settings("[scheduler]\nmax_queue = 5\n[logging]\nlevel = 'debug'\n[synthesis]\nthreads = 9\n");

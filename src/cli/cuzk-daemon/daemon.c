@@ -58,14 +58,15 @@ static journal_limits limits_of(const config *c) {
 static cuzk_code start_engine(parts *p, cuzk_error *err) {
     engine_config tuning;
     engine_settings_of(&tuning, p->config);
-    server_stats_init(&p->stats, tuning.synthesis_lookahead);
     if (*p->config->daemon.state_dir) {
         const journal_limits limits = limits_of(p->config);
         TRY(journal_open(&p->journal, p->config->daemon.state_dir, &limits, err));
         tuning.store = journal_store(p->journal);
     }
     for (unsigned kind = 0; kind < JOB_KINDS; kind++) p->supported[kind] = tuning.backends[kind] != NULL;
-    return engine_create(&p->engine, &tuning, err);
+    TRY(engine_create(&p->engine, &tuning, err));
+    server_stats_init(&p->stats, tuning.synthesis_lookahead); /* the engine has chosen the code variant */
+    return CUZK_OK;
 }
 
 /* Clients can connect from here on, and wait until the doors open. */
