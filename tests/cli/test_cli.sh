@@ -58,7 +58,7 @@ expect 0 'Usage: cuzk COMMAND' --help
 expect 2 "unknown command 'prof'" prof
 expect 2 'Usage: cuzk params COMMAND' params
 expect 2 "unknown command 'sing'" c1 sing
-for command in prove verify 'params setup' 'params check' 'params list' 'c1 inspect' 'c1 generate' 'r1cs digest'; do
+for command in prove verify replay 'params setup' 'params check' 'params list' 'c1 inspect' 'c1 generate' 'r1cs digest'; do
     # shellcheck disable=SC2086 -- a command of two words
     expect 0 'Example.*Exit codes' $command --help
     # shellcheck disable=SC2086
@@ -165,6 +165,28 @@ expect 3 "waste.json: 'alpha': 2 characters, expected 64" params setup --circuit
 expect 2 'nowhere' params setup --circuit porep-2k --params "$work/nowhere" --quiet
 expect 5 'memory' params setup --circuit porep-2k --params "$work" --memory-budget 1MiB
 check 'a failed setup left a file' test -z "$(find "$work" -name 'v28-*')"
+
+# --- replay: bad folders (runs need a key: test_prove.sh)
+mkdir "$work/kept"
+expect 2 'an input is required' replay
+expect 2 'more than one input' replay "$work/kept" "$work/kept"
+expect 2 "[-]-repeat: '0', expected a whole number from 1" replay "$work/kept" --repeat 0
+expect 3 'absent: cannot open' replay "$work/absent"
+expect 3 'kept/job.json: cannot open' replay "$work/kept"
+echo '{"kind": "porep-c2", "circuit": "porep-2k", "miner_id": 1000, "sector_number": 1, "self_check_failures": 2}' \
+    >"$work/kept/job.json"
+expect 3 'kept/input.json: cannot open' replay "$work/kept"
+expect 3 '"exit_code": 3' replay "$work/kept" --json
+head -c 5000 "$c1" >"$work/kept/input.json"
+expect 3 'kept/input.json' replay "$work/kept" --params "$work"
+cp "$c1" "$work/kept/input.json"
+expect 4 'v28-stacked' replay "$work/kept" --params "$work"
+expect 4 'v28-stacked' replay "$work/kept/input.json" --params "$work"
+CUZK_ISA=mmx expect 2 "unknown code variant 'mmx'" replay "$work/kept" --params "$work"
+echo '{"kind": "porep-c2"' >"$work/kept/job.json"
+expect 3 'job.json: not JSON' replay "$work/kept"
+echo '{"kind": "winning-post", "circuit": "winning-2k", "miner_id": 1000, "sector_number": 1}' >"$work/kept/job.json"
+expect 3 "job.json: 'kind' is 'winning-post'" replay "$work/kept"
 
 # --- r1cs digest
 expect 0 'c48acf08e6220b0839cc17ab449cb1bf5d81d70f6c4048d301be4cadb3658429' r1cs digest --circuit porep-2k

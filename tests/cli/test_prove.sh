@@ -5,6 +5,7 @@
 cuzk=$1
 data=$(cd "$2" && pwd)
 work=$3
+test_replay=$4
 engine_2k=$4
 failed=0
 passed=0
@@ -78,6 +79,24 @@ expect 1 'does not' verify --c1 "$c1" --params "$work" --proof "$work/fresh.bin"
 output=$("$engine_2k" "$work" "$c1" "$work" 2>&1)
 result $? "engine: $output"
 
+# --- a proof repeated, as the daemon keeps it when its self-check fails
+mkdir "$work/kept"
+cp "$c1" "$work/kept/input.json"
+describe() { # circuit, miner
+    echo "{\"kind\": \"porep-c2\", \"circuit\": \"$1\", \"miner_id\": $2, \"sector_number\": 1, \"self_check_failures\": 2}" \
+        >"$work/kept/job.json"
+}
+describe porep-2k 1000
+expect 0 "portable all self-checks pass.*(1 run, all pass|all pass and agree in every value)" replay "$work/kept" --params "$work" --isa-all
+describe porep-8m 1000
+expect 3 'a sector of porep-2k, its job.json tells of porep-8m' replay "$work/kept" --params "$work"
+describe porep-2k 1001
+expect 3 'FAILED in vanilla proofs: .*replica_id' replay "$work/kept" --params "$work" --repeat 2
+expect 3 '"stage": "vanilla proofs"' replay "$work/kept" --params "$work" --json
+describe porep-2k 1000
+CUZK_TEST_KEY=$work "$test_replay"
+result $? 'faults while a proof is repeated'
+
 # --- what must not become a proof
 nothing() {
     [ ! -e "$work/none.bin" ]
@@ -102,6 +121,7 @@ printf '\0' | dd of="$params" bs=1 seek=$((size - 1)) conv=notrunc status=none
 # The last byte belongs to a point of b_g2: off the curve, found when it is read.
 last=$((size - 192))
 expect 4 "offset $last: .*curve" prove --c1 "$c1" --params "$work" --out "$work/none.bin"
+expect 4 'FAILED in prove of partition 0: .*curve' replay "$work/kept" --params "$work"
 expect 4 'not on the curve' params check "$work" --circuit porep-2k --points
 dd if=/dev/zero of="$params" bs=192 count=1 seek=$last oflag=seek_bytes conv=notrunc status=none
 printf '\100' | dd of="$params" bs=1 seek=$last conv=notrunc status=none

@@ -6,6 +6,7 @@
 
 int prove_main(int argc, char **argv);
 int verify_main(int argc, char **argv);
+int replay_main(int argc, char **argv);
 int params_setup_main(int argc, char **argv);
 int params_check_main(int argc, char **argv);
 int params_list_main(int argc, char **argv);

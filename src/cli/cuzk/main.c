@@ -20,6 +20,7 @@ static const command r1cs_commands[] = {
 
 static const command commands[] = {{"prove", "Prove a sector from its phase-1 output", prove_main, NULL},
                                    {"verify", "Verify a proof against its sector", verify_main, NULL},
+                                   {"replay", "Repeat a proof whose self-check failed", replay_main, NULL},
                                    {"params", "Groth16 parameter files", NULL, params_commands},
                                    {"c1", "Phase-1 outputs", NULL, c1_commands},
                                    {"r1cs", "Constraint systems", NULL, r1cs_commands},
