@@ -101,7 +101,6 @@ static void first_stage(engine *e, record *r, double now) {
     if (r->started >= 0) return;
     r->started = now;
     r->state = JOB_RUNNING;
-    r->timings.queue_wait = (uint64_t)((now - r->accepted) * 1000);
     e->counters.pending[r->kind]--;
     e->counters.running[r->kind]++;
     histogram_add(&e->counters.queue_wait[r->priority], now - r->accepted);
@@ -114,6 +113,7 @@ static void attach_run(engine *e, run *x) {
         record *r = x->records[i] = task->item[i].job->user;
         r->refs++;
         first_stage(e, r, now);
+        if (r->stages++ == 0) r->timings.queue_wait += (uint64_t)((now - r->waits_since) * 1000);
         partition_record *p = &r->partition[task->item[i].partition];
         switch (task->stage) {
         case STAGE_CHECK:
@@ -288,6 +288,7 @@ static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_ou
     record *r = x->records[i];
     const sched_task *task = x->task;
     partition_record *p = &r->partition[task->item[i].partition];
+    if (--r->stages == 0) r->waits_since = engine_now(e);
     uint64_t ms = (uint64_t)(seconds * 1000);
     switch (task->stage) {
     case STAGE_CHECK:

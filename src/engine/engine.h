@@ -94,7 +94,7 @@ cuzk_code engine_reconfigure(engine *e, const engine_config *config, cuzk_error 
  */
 
 typedef struct engine_timings { /* milliseconds */
-    uint64_t queue_wait;        /* accepted until its first stage began */
+    uint64_t queue_wait;        /* while nothing of it ran: before its first stage and between stages */
     uint64_t key_load;
     uint64_t check;      /* parsing and vanilla proofs */
     uint64_t synthesis;  /* summed over partitions, core waits included */

@@ -55,6 +55,8 @@ struct record {
     sched_job *job; /* NULL: not queued yet, or ended */
     partition_record *partition;
     run *check, *verify; /* the stage running, or NULL */
+    unsigned stages;     /* running */
+    double waits_since;  /* without any */
     unsigned self_check_failures;
 
     job_state state;

@@ -234,7 +234,7 @@ static cuzk_code enter_queue(engine *e, record *r, engine_receipt *receipt, bool
                              cuzk_error *err) {
     uint32_t circuit = engine_text_hash(r->plan.circuit);
     engine_correct_plan(e, &r->plan, circuit);
-    r->accepted = engine_now(e);
+    r->accepted = r->waits_since = engine_now(e);
     sched_job job = {
         .priority = r->priority, .plan = r->plan, .circuit = circuit, .deadline = r->deadline, .user = r};
     scheduler_set_external(e->scheduler, engine_external_bytes(e));
