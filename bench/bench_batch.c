@@ -86,6 +86,8 @@ int main(int argc, char **argv) {
                 assignment_free(w[i]);
             }
             t.quotient = quotients;
+            fprintf(stderr, "round %d, batch of %zu: CPU %.3f s, wall %.3f s a proof\n", round, n,
+                    cpu / (double)n, wall / (double)n);
             if (round == 0 || cpu / (double)n < best[s].cpu)
                 best[s] = (figures){wall / (double)n, cpu / (double)n, t, mem_peak()};
         }

@@ -1,11 +1,12 @@
 /*
  * Time of a multi-scalar multiplication.
  *
- *   bench_msm [g1|g2] [uniform|bits] POINTS [THREADS [REPETITIONS]]
+ *   bench_msm [g1|g2] [uniform|bits] POINTS [THREADS [REPETITIONS [SUMS]]]
  *
  * Bases are i G, encoded, in memory. uniform: scalars uniform below r. bits: 49 % zeros, 49 % ones, 2 %
- * uniform, as in a witness of SHA-256. CUZK_ISA chooses the variant. Prints every time and the median, in
- * seconds, wall clock and CPU.
+ * uniform, as in a witness of SHA-256. SUMS: so many at a time over the same bases, with scalars of the same
+ * kind at the same places; times are of one then. CUZK_ISA chooses the variant. Prints every time and the
+ * median, in seconds, wall clock and CPU.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +65,8 @@ static void encode_g2(uint8_t *out, size_t n) {
 static void make_scalars(fr_repr *out, size_t n, bool bits) {
     memset(out, 0, n * sizeof *out);
     for (size_t i = 0; i < n; i++) {
-        uint64_t v = random_u64() % 100;
-        if (bits && v >= 2) {
-            out[i].l[0] = v & 1;
+        if (bits && i * UINT64_C(0x9e3779b97f4a7c15) / (UINT64_MAX / 100) >= 2) {
+            out[i].l[0] = random_u64() & 1;
             continue;
         }
         do {
@@ -84,35 +84,39 @@ static int by_value(const void *a, const void *b) {
 int main(int argc, char **argv) {
     cuzk_error err;
     if (argc < 4 || field_init(&err) != CUZK_OK) {
-        fprintf(stderr, "usage: bench_msm g1|g2 uniform|bits POINTS [THREADS [REPETITIONS]]\n");
+        fprintf(stderr, "usage: bench_msm g1|g2 uniform|bits POINTS [THREADS [REPETITIONS [SUMS]]]\n");
         return 2;
     }
     bool in_g2 = strcmp(argv[1], "g2") == 0, bits = strcmp(argv[2], "bits") == 0;
     size_t n = strtoull(argv[3], NULL, 10), size = in_g2 ? G2_UNCOMPRESSED : G1_UNCOMPRESSED;
     unsigned threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
-    size_t repetitions = argc > 5 ? (size_t)atoi(argv[5]) : 5;
+    size_t repetitions = argc > 5 ? (size_t)atoi(argv[5]) : 5, sums = argc > 6 ? (size_t)atoi(argv[6]) : 1;
     pool *p;
     uint8_t *bases = malloc(n * size + 1);
-    fr_repr *scalars = malloc(n * sizeof *scalars + 1);
+    fr_repr *scalars = malloc(sums * n * sizeof *scalars + 1);
+    msm_scalars *s = calloc(sums + 1, sizeof *s);
+    g1 *one = calloc(sums + 1, sizeof *one);
+    g2 *two = calloc(sums + 1, sizeof *two);
     double *wall = calloc(repetitions + 1, sizeof *wall), *cpu = calloc(repetitions + 1, sizeof *cpu);
-    if (!bases || !scalars || !wall || !cpu || repetitions == 0 || pool_create(&p, threads, &err) != CUZK_OK)
+    if (!bases || !scalars || !s || !one || !two || !wall || !cpu || repetitions == 0 ||
+        pool_create(&p, threads, &err) != CUZK_OK)
         return 1;
     if (in_g2) {
         encode_g2(bases, n);
     } else {
         encode_g1(bases, n);
     }
-    make_scalars(scalars, n, bits);
     msm_bases b = {bases, n, true};
-    msm_scalars s = {scalars, n, NULL};
+    for (size_t i = 0; i < sums; i++) {
+        make_scalars(scalars + i * n, n, bits);
+        s[i] = (msm_scalars){scalars + i * n, n, NULL};
+    }
     for (size_t i = 0; i < repetitions; i++) {
-        g1 one;
-        g2 two;
         double start = clock_seconds(), cpu_start = clock_cpu_seconds();
-        cuzk_code code =
-            in_g2 ? msm_g2(&two, &b, &s, p, NULL, "msm", &err) : msm_g1(&one, &b, &s, p, NULL, "msm", &err);
-        wall[i] = clock_seconds() - start;
-        cpu[i] = clock_cpu_seconds() - cpu_start;
+        cuzk_code code = in_g2 ? msm_g2_many(two, &b, s, sums, p, NULL, "msm", &err)
+                               : msm_g1_many(one, &b, s, sums, p, NULL, "msm", &err);
+        wall[i] = (clock_seconds() - start) / (double)sums;
+        cpu[i] = (clock_cpu_seconds() - cpu_start) / (double)sums;
         if (code != CUZK_OK) {
             fprintf(stderr, "%s\n", err.message);
             return 1;
@@ -126,6 +130,9 @@ int main(int argc, char **argv) {
     pool_destroy(p);
     free(bases);
     free(scalars);
+    free(s);
+    free(one);
+    free(two);
     free(wall);
     free(cpu);
     return 0;

@@ -132,7 +132,7 @@ static void each_is_the_one_it_would_be_alone(void **state) {
     for (unsigned threads = 1; threads <= 3; threads++) {
         pool *p;
         assert_int_equal(pool_create(&p, threads, NULL), CUZK_OK);
-        for (size_t n = 1; n <= MANY; n += 2) {
+        for (size_t n = 1; n <= MANY; n += 4) {
             assign(&m);
             /* Some of the quotients beforehand. */
             for (size_t i = threads - 1; i < n; i += 2) {
@@ -239,7 +239,7 @@ static void what_stops_one_stops_all(void **state) {
     (void)state;
     many m;
     bool finished = false;
-    for (int reports = 0; !finished; reports += 7) {
+    for (int reports = 0; !finished; reports += 13) {
         stopper s = {.left = reports};
         cuzk_progress progress = {stop_later, &s};
         assign(&m);
