@@ -138,7 +138,9 @@ static void tell_run(const result *r, size_t number) {
     }
     printf("FAILED in %s", replay_stage_name(r->run.stage));
     if (r->run.in_partition) printf(" of partition %" PRIu32, r->run.partition);
-    printf(": %s%s%s\n", r->run.error.path, r->run.error.path[0] ? ": " : "", r->run.error.message);
+    if (r->run.error.path[0]) printf(": %s", r->run.error.path);
+    if (r->run.error.offset != CUZK_NO_OFFSET) printf(": offset %" PRIu64, r->run.error.offset);
+    printf(": %s\n", r->run.error.message);
 }
 
 static void tell_difference(const result *r, size_t number) {
@@ -196,8 +198,9 @@ static void print_job(const replay_job *job) {
         printf("input: %s\n", job->input);
         return;
     }
-    printf("job %s: %s of %s, miner %" PRIu64 ", sector %" PRIu64 ", %" PRIu64 " self-checks failed\n",
-           job->id, job->kind, job->circuit, job->miner_id, job->sector_number, job->self_check_failures);
+    printf("job%s%s: %s of %s, miner %" PRIu64 ", sector %" PRIu64 ", %" PRIu64 " self-checks failed\n",
+           *job->id ? " " : "", job->id, job->kind, job->circuit, job->miner_id, job->sector_number,
+           job->self_check_failures);
     if (*job->error) printf("then:  %s\n", job->error);
     if (*job->version || *job->variant)
         printf("by:    cuzk %s, commit %s, code variant %s\n", job->version, job->commit, job->variant);
@@ -254,6 +257,7 @@ static void json_run(yajl_gen g, const result *r) {
         json_string(g, "stage", replay_stage_name(r->run.stage));
         if (r->run.in_partition) json_u64(g, "partition", r->run.partition);
         if (r->run.error.path[0]) json_string(g, "path", r->run.error.path);
+        if (r->run.error.offset != CUZK_NO_OFFSET) json_u64(g, "offset", r->run.error.offset);
         json_string(g, "error", r->run.error.message);
     }
     if (r->differs) json_difference(g, r);
