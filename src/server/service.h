@@ -13,8 +13,8 @@
  *                 vanilla proofs finds it; every other end is OK with the status of the job
  *   AwaitProof    OK with status TIMEOUT when the job still runs after timeout_ms (0: no limit)
  *   CancelProof   OK, was_running tells
- *   PreloadSRS, EvictSRS   NOT_FOUND for an unknown circuit; FAILED_PRECONDITION for a file that is missing
- *                 or bad, and for a key in use
+ *   PreloadSRS    INTERNAL, as in the reference, for an unknown circuit and for a file that is missing or bad
+ *   EvictSRS      NOT_FOUND for an unknown circuit, FAILED_PRECONDITION for a key in use
  *
  * The same request_id with the same input attaches to the job there is; with other input it is
  * ALREADY_EXISTS. A kind of proof without a circuit is UNIMPLEMENTED.

@@ -56,7 +56,7 @@ expect 0 "^$head" status --addr "http://${tcp_address#http://}"
 expect 0 '"uptime_seconds": [0-9]+, "total_proofs_completed": 0,.*"queues": \[' status --json -
 expect 0 '# TYPE cuzk_proofs_completed_total counter' metrics
 expect 0 '"prometheus_text": "# HELP' metrics --json -
-expect 1 'NOT_FOUND: .*nowhere|unknown circuit ID: nowhere' preload -c nowhere
+expect 1 'INTERNAL: unknown circuit ID: nowhere' preload -c nowhere
 
 # --- single
 ms='[0-9]+ ms'

@@ -1,12 +1,15 @@
 #!/bin/sh
 # From known toxic waste to the reference's proof, through the cuzk tool: the 2 KiB parameter file has the reference's
 # SHA-256, the proof with fixed randomness is the reference's byte for byte with every code variant and thread count,
-# and damaged parameters or too little memory end in the right error. Minutes. usage: test_prove.sh CUZK DATA_DIR WORK_DIR ENGINE_2K
+# and damaged parameters or too little memory end in the right error. Minutes. usage: test_prove.sh CUZK DATA_DIR WORK_DIR 
+# ENGINE_2K TEST_REPLAY [GO_CLIENT]
 cuzk=$1
 data=$(cd "$2" && pwd)
 work=$3
-test_replay=$4
 engine_2k=$4
+test_replay=$5
+go_client=$6 # may be absent
+[ -x "$go_client" ] || go_client=
 failed=0
 passed=0
 rm -rf "$work"
@@ -96,6 +99,10 @@ expect 3 '"stage": "vanilla proofs"' replay "$work/kept" --params "$work" --json
 describe porep-2k 1000
 CUZK_TEST_KEY=$work "$test_replay"
 result $? 'faults while a proof is repeated'
+
+# --- the daemon with this key; a Go client too, where one was built
+output=$("$(dirname "$0")/test_daemon_prove.sh" "$(dirname "$cuzk")" "$c1" "$work" "$work/daemon" ${go_client:+"$go_client"} 2>&1)
+result $? "daemon: $output"
 
 # --- what must not become a proof
 nothing() {
