@@ -27,6 +27,7 @@ typedef struct server_stats {
     atomic_uint_least64_t refused[REFUSALS];
 } server_stats;
 
+/* After an engine was created, which chooses the code variant. */
 void server_stats_init(server_stats *s, unsigned max_synthesis);
 void server_stats_refuse(server_stats *s, refusal reason);
 

@@ -111,6 +111,7 @@ static void follow(engine_snapshot *s, const plan *p, double now) {
             v->state = p->end == JOB_FAILED ? PARTITION_FAILED : PARTITION_PENDING;
         j->partitions_done += v->state == PARTITION_DONE;
     }
+    if (!j->checking) j->timings.check = (uint64_t)(1000 * p->check);
     if (since < end) {
         j->verifying = since >= last;
         j->memory_bytes = 4 * GIB;
@@ -229,7 +230,7 @@ static void make_busy(engine_snapshot *s, double now) {
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) follow(s, &plans[i], now);
     for (size_t i = 0; i < s->n_jobs; i++) { /* the urgent job has taken the cores */
         engine_job_view *j = &s->jobs[i];
-        if (j->priority != JOB_CRITICAL || !j->partition) continue;
+        if (j->priority != JOB_CRITICAL || j->state != JOB_RUNNING) continue;
         for (size_t k = 0; k < s->n_jobs; k++) {
             engine_job_view *other = &s->jobs[k];
             for (uint32_t q = 0; other != j && other->partition && q < other->partitions; q++)

@@ -88,7 +88,7 @@ class Page {
     if (r.exceptionDetails) throw new Error(r.exceptionDetails.exception?.description || r.exceptionDetails.text);
     return r.result.value;
   }
-  async until(expression, what, seconds = 20) {
+  async until(expression, what, seconds = 90) {
     for (const end = Date.now() + 1000 * seconds; Date.now() < end;) {
       if (await this.evaluate(expression)) return;
       await new Promise(resolve => setTimeout(resolve, 100));
