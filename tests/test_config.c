@@ -73,7 +73,6 @@ static void defaults(void **state) {
     assert_int_equal(c->warnings.count, 0);
     /* what was automatic is chosen */
     assert_int_equal(c->engine.threads, pool_cpu_count());
-    assert_int_equal(c->synthesis.threads, pool_cpu_count());
     assert_true(c->memory.total_budget > 0 && c->memory.total_budget < mem_limit());
     assert_true(c->daemon.request_budget >= c->daemon.max_message_size);
     assert_true(config_was_automatic(c, config_find_key("memory.total_budget")));
@@ -95,7 +94,7 @@ static void values(void **state) {
               "drain_timeout = '1h'\nupload_stall_timeout = '90s'\nresult_ttl = 5\nrequest_budget = '1TiB'\n"
               "[memory]\ntotal_budget = '50GiB'\neviction_min_idle = '250ms'\n"
               "[keys]\npreload = ['porep-2k', 'winning-32g']\nlock = false\n"
-              "[engine]\nthreads = 7\n[synthesis]\nthreads = 900\n"
+              "[engine]\nthreads = 7\n"
               "[scheduler]\nageing = '0s'\nsort_by_type = false\n"
               "[logging]\nlevel = 'debug'\nformat = 'json'\n");
     assert_string_equal(c->daemon.listen, "0.0.0.0:9820");
@@ -109,7 +108,6 @@ static void values(void **state) {
     assert_string_equal(c->keys.preload.items[1], "winning-32g");
     assert_false(c->keys.lock);
     assert_int_equal(c->engine.threads, 7);
-    assert_int_equal(c->synthesis.threads, 7); /* a cap above the cores is none */
     assert_int_equal(c->scheduler.ageing_ms, 0);
     assert_false(c->scheduler.sort_by_type);
     assert_int_equal(c->logging.level, LOG_LEVEL_DEBUG);
@@ -201,7 +199,7 @@ static void mistakes_have_a_place(void **state) {
     refuse("[memory]\ntotal_budget = '1MiB'\n", "a.toml:2:1",
            "memory.total_budget: 1MiB, expected 64MiB to 1024TiB");
     refuse("[scheduler]\nmax_batch_size = 0\n", "a.toml:2:1",
-           "scheduler.max_batch_size: 0, expected 1 to 64");
+           "scheduler.max_batch_size: 0, expected 1 to 16");
     refuse("[scheduler]\nmax_queue = -1\n", "a.toml:2:1", "'-1', expected a whole number");
     refuse("[daemon]\nupload_stall_timeout = '10ms'\n", "a.toml:2:1", "10ms, expected 1s to 24h");
     refuse("[logging]\nlevel = 'verbose'\n", "a.toml:2:1",

@@ -418,8 +418,6 @@ static cuzk_code choose_memory(config *c, cuzk_error *err) {
 
 static void choose_threads(config *c) {
     if (automatic(c, "engine.threads")) c->engine.threads = pool_cpu_count();
-    if (automatic(c, "synthesis.threads") || c->synthesis.threads > c->engine.threads)
-        c->synthesis.threads = c->engine.threads;
 }
 
 /* 127.0.0.0/8, [::1] and Unix sockets. */

@@ -55,9 +55,6 @@ typedef struct config {
         uint64_t threads; /* at least 1 */
     } engine;
     struct {
-        uint64_t threads; /* 1 to engine.threads */
-    } synthesis;
-    struct {
         uint64_t synthesis_lookahead; /* partitions synthesized ahead of the prover; at least 1 */
     } pipeline;
     struct {
