@@ -60,7 +60,10 @@ static const struct argp_option options[] = {
     {"within", KEY_WITHIN, "MS", 0, "Cancel and drop so long after the call at the latest (default 2000)", 3},
     {"tolerate", KEY_TOLERATE, "STATUS", 0,
      "An end that is no fault, such as INVALID_ARGUMENT for kinds without a circuit; may be repeated", 4},
-    {"settle", KEY_SETTLE, "SECONDS", 0, "Wait so long for everything to be over in the end (default 30)", 4},
+    {"settle", KEY_SETTLE, "SECONDS", 0,
+     "When no more calls begin, drop what still runs after this time, and then wait as long for everything "
+     "to be over (default 30)",
+     4},
     {"status-interval", KEY_INTERVAL, "MS", 0, "Between two calls for the status meanwhile (default 20)", 4},
     {0}};
 
@@ -237,6 +240,7 @@ typedef struct caller {
     pthread_mutex_t mutex; /* guards the rest against the acting thread */
     daemon_link link;
     char id[37];
+    bool calling;
     fate fate; /* LET_RUN once it is done, too */
     double due;
     bool dropped;
@@ -318,6 +322,7 @@ static void call(caller *c, uint64_t index) {
     make_request_id(c->id);
     draw_fate(c, index);
     fate drawn = c->fate;
+    c->calling = true;
     pthread_mutex_unlock(&c->mutex);
     pthread_mutex_lock(&s->mutex);
     e->sent++;
@@ -330,6 +335,7 @@ static void call(caller *c, uint64_t index) {
     rpc_status status = daemon_call(&c->link, METHOD_PROVE, &request, s->a->daemon.timeout, &response);
     double seconds = clock_seconds() - start;
     pthread_mutex_lock(&c->mutex);
+    c->calling = false;
     c->fate = LET_RUN;
     unsigned outcome = outcome_of(c, status, &response, &pause);
     if (c->dropped) { /* whatever became of it: a connection for the next */
@@ -352,6 +358,37 @@ static void *make_calls(void *arg) {
     return NULL;
 }
 
+/* Do to a call what is due. *id is set when its job is to be cancelled. Once the run has been over for as
+ * long as everything may take to settle, whatever still runs is dropped, so that the run ends. */
+static void act_on(caller *c, char id[37], double now) {
+    bool overdue = interrupted || now > c->s->end + c->s->a->settle;
+    id[0] = 0;
+    pthread_mutex_lock(&c->mutex);
+    fate due = c->fate != LET_RUN && (c->due <= now || interrupted) ? c->fate : LET_RUN;
+    if (c->calling && !c->dropped && (due == DROP || overdue)) {
+        c->dropped = true;
+        daemon_interrupt(&c->link);
+    } else if (due == CANCEL) {
+        memcpy(id, c->id, sizeof c->id);
+    }
+    if (due != LET_RUN) c->fate = LET_RUN;
+    pthread_mutex_unlock(&c->mutex);
+}
+
+/* Cancel the job of a call. It may not have arrived yet: then again, a little later. */
+static void cancel_job(caller *c, const char *id, daemon_link *own) {
+    cancel_proof_request request = {.job_id = wire_text(id)};
+    cancel_proof_response response = {.was_running = false};
+    daemon_call(own, METHOD_CANCEL_PROOF, &request, 30, &response);
+    if (response.was_running) return;
+    pthread_mutex_lock(&c->mutex);
+    if (c->calling && strcmp(c->id, id) == 0) {
+        c->fate = CANCEL;
+        c->due = clock_seconds() + 0.02;
+    }
+    pthread_mutex_unlock(&c->mutex);
+}
+
 /* Cancel and drop what is due. */
 static void *act(void *arg) {
     stress *s = arg;
@@ -361,23 +398,9 @@ static void *act(void *arg) {
     while (!atomic_load(&s->stop)) {
         double now = clock_seconds();
         for (unsigned i = 0; i < s->a->concurrency; i++) {
-            caller *c = &s->callers[i];
-            char id[37] = "";
-            pthread_mutex_lock(&c->mutex);
-            if (c->fate != LET_RUN && (c->due <= now || interrupted)) {
-                if (c->fate == CANCEL) {
-                    memcpy(id, c->id, sizeof id);
-                } else {
-                    c->dropped = true;
-                    daemon_interrupt(&c->link);
-                }
-                c->fate = LET_RUN;
-            }
-            pthread_mutex_unlock(&c->mutex);
-            if (!id[0]) continue;
-            cancel_proof_request request = {.job_id = wire_text(id)};
-            cancel_proof_response response = {.was_running = false};
-            daemon_call(&own, METHOD_CANCEL_PROOF, &request, 30, &response);
+            char id[37];
+            act_on(&s->callers[i], id, now);
+            if (id[0]) cancel_job(&s->callers[i], id, &own);
         }
         usleep(1000);
     }
@@ -402,7 +425,7 @@ static cuzk_code run_callers(stress *s, cuzk_error *err) {
         if (rc == 0) continue;
         code = error_errno(err, CUZK_ERR_RESOURCES, NULL, rc, "starting thread %u of %u", started + 1,
                            a->concurrency);
-        s->end = 0;
+        interrupted = 1;
         break;
     }
     for (unsigned i = 0; i < started; i++) pthread_join(s->callers[i].thread, NULL);

@@ -16,7 +16,7 @@
 #define LANE_GAP  3.0
 #define JOB_GAP   7.0
 #define CORES     54.0 /* height of the line of cores */
-#define LABEL_MAX 30u  /* characters of a job id */
+#define LABEL_MAX 24u  /* characters of a job id */
 
 typedef struct chart {
     FILE *out;
