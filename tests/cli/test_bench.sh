@@ -161,6 +161,8 @@ grep -q '<title>a, with &lt;\[commas\]>, partition 0: pause 0.700 s' "$work/made
     echo 'FAILED: the chart of the hard log'
     failed=$((failed + 1))
 }
+printf 'TIMELINE,1,GPU_END,\377\303,partition=0,gpu_ms=1\nTIMELINE,2,CORES,,busy=-3,total=1e99\n' >"$work/odd.log"
+expect 0 '"id": "\?\?".*"busy": 0, "total": 1000000' timeline --log "$work/odd.log" --json -
 expect 0 '^<svg .*</svg> *$' timeline --log "$work/made.log" --out - --json "$work/timeline.json"
 expect 0 '"prover_idle_seconds": 3.0' timeline --log "$work/made.log" --json -
 expect 3 'c1.json: no line of the form TIMELINE,<ms>' timeline --log "$c1" --json -

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rpc/wire.h"
 #include "timeline_record.h"
 
-#define WORD "TIMELINE,"
+#define WORD        "TIMELINE,"
+#define MAX_SECONDS 1e9 /* no engine runs for longer */
 
 /* Is [at, end) name=value,...? Values may be empty. */
 static bool is_detail(const char *at) {
@@ -43,6 +45,11 @@ static double number(const char *detail, const char *name, double fallback) {
         return end == at + length + 1 || !__builtin_isfinite(value) ? fallback : value;
     }
     return fallback;
+}
+
+static unsigned cores(const char *detail, const char *name) {
+    double value = number(detail, name, 0);
+    return value <= 0 ? 0 : value < 1e6 ? (unsigned)value : 1000000;
 }
 
 static void text(char *out, size_t size, const char *detail, const char *name) {
@@ -90,7 +97,7 @@ static bool stage_event(timeline *t, timeline_job *job, const char *event, const
 static bool read_line(timeline *t, char *line) {
     char *end;
     double time = strtod(line, &end) / 1000;
-    if (end == line || *end != ',' || !__builtin_isfinite(time) || time < 0) return false;
+    if (end == line || *end != ',' || !(time >= 0 && time <= MAX_SECONDS)) return false;
     char *event = end + 1, *id = strchr(event, ',');
     if (!id) return false;
     *id++ = 0;
@@ -98,7 +105,7 @@ static bool read_line(timeline *t, char *line) {
     if (!detail) return false;
     *detail++ = 0;
     if (strcmp(event, "CORES") == 0) {
-        timeline_sampled(t, time, (unsigned)number(detail, "busy", 0), (unsigned)number(detail, "total", 0));
+        timeline_sampled(t, time, cores(detail, "busy"), cores(detail, "total"));
         return true;
     }
     timeline_job *job = timeline_job_named(t, id);
@@ -119,9 +126,13 @@ static bool read_line(timeline *t, char *line) {
     return true; /* other events of the reference tell nothing new */
 }
 
-/* Cut what stands behind a TIMELINE text in a log's line: the newline, and in quotes the closing one. */
+/* Cut what stands behind a TIMELINE text in a log's line: the newline, and in quotes the closing one. What is
+ * no UTF-8 would be none in a chart either. */
 static void trim(const char *line, char *found) {
     found[strcspn(found, "\r\n")] = 0;
+    if (!wire_is_utf8(wire_text(found)))
+        for (char *at = found; *at; at++)
+            if ((unsigned char)*at >= 0x80) *at = '?';
     if (found == line || found[-1] != '"') return;
     for (char *at = found; *at; at++) {
         if (*at == '\\' && at[1])

@@ -41,6 +41,10 @@ static void seen(timeline *t, double time) {
 timeline_job *timeline_job_named(timeline *t, const char *id) {
     for (size_t i = t->n_jobs; i > 0; i--) /* most often it is a late one */
         if (strcmp(t->jobs[i - 1].id, id) == 0) return &t->jobs[i - 1];
+    if (t->n_jobs >= TIMELINE_MAX_LANES) {
+        t->failed = true;
+        return NULL;
+    }
     if (!grow(t, (void **)&t->jobs, t->n_jobs, &t->jobs_capacity, sizeof *t->jobs)) return NULL;
     char *name = strdup(id);
     if (!name) {

@@ -22,7 +22,7 @@ typedef enum timeline_stage {
 extern const char *const timeline_stage_names[TIMELINE_STAGES]; /* "check", "synthesis", ... */
 
 #define TIMELINE_WHOLE_JOB UINT32_MAX
-#define TIMELINE_MAX_LANES 20000u
+#define TIMELINE_MAX_LANES 20000u /* and jobs */
 
 typedef struct timeline_span {
     timeline_stage stage;
@@ -61,7 +61,7 @@ typedef struct timeline {
 
 void timeline_free(timeline *t);
 
-/* The job of this name, made when new; NULL when there is no memory (failed is set). */
+/* The job of this name, made when new; NULL when there is no memory or there are too many (failed is set). */
 timeline_job *timeline_job_named(timeline *t, const char *id);
 
 /* A stage begins or ends. The end of a stage that was not seen beginning began `seconds` before. */
