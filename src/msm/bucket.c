@@ -200,15 +200,18 @@ void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms
     settle(w, buckets, terms, bucket_bits);
 }
 
-/* running[i] += waiting[i]; what vanishes gives its place to the last. */
-static void add_waiting(msm_worker *w, msm_heap *h) {
+/* running[i] += waiting[i]; what vanishes gives its place to the last. Meanwhile what is at the n_next
+ * addresses is fetched into the cache. */
+static void add_waiting(msm_worker *w, msm_heap *h, const void *const *next, size_t n_next) {
     const msm_kernel *k = w->kernel;
     size_t n = h->n_waiting < h->n_running ? h->n_waiting : h->n_running;
     for (size_t i = 0; i < n; i++) {
         uint8_t *sum = h->running + i * k->point_bytes;
         w->pairs[i] = (msm_pair){sum, sum, (uintptr_t)(h->waiting + i * k->point_bytes)};
     }
-    bool vanished = n > 0 && k->add(w->pairs, n, w->scratch, NULL, 0);
+    for (size_t i = 0; i < n_next / 2; i++)
+        w->ready[i] = (msm_pair){NULL, next[2 * i], (uintptr_t)next[2 * i + 1]};
+    bool vanished = n > 0 && k->add(w->pairs, n, w->scratch, w->ready, n_next / 2);
     for (size_t i = n; i < h->n_waiting; i++)
         k->copy(h->running + h->n_running++ * k->point_bytes, h->waiting + i * k->point_bytes, false);
     h->n_waiting = 0;
@@ -223,8 +226,8 @@ static void add_waiting(msm_worker *w, msm_heap *h) {
     }
 }
 
-uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n) {
-    if (h->n_waiting + n > w->kernel->batch) add_waiting(w, h);
+uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n, const void *const *from) {
+    if (h->n_waiting + n > w->kernel->batch) add_waiting(w, h, from, from ? n : 0);
     return h->waiting + h->n_waiting * w->kernel->point_bytes;
 }
 
@@ -241,7 +244,7 @@ void msm_heap_take(const msm_worker *w, msm_heap *h, size_t n) {
 
 void msm_heap_drain(msm_worker *w, msm_heap *h, msm_sum *sum) {
     const msm_kernel *k = w->kernel;
-    add_waiting(w, h);
+    add_waiting(w, h, NULL, 0);
     for (size_t i = 0; i < h->n_running; i++)
         w->entries[i] = (msm_entry){(uintptr_t)(h->running + i * k->point_bytes), 0};
     if (add_neighbours(w, w->entries, h->n_running) == 1)

@@ -69,8 +69,10 @@ typedef struct msm_terms {
 void msm_fill_buckets(msm_worker *w, const msm_buckets *buckets, const msm_terms *terms, size_t begin,
                       size_t end, const msm_window *window, unsigned bucket_bits);
 
-/* Room on a heap for n <= batch points, to be written there at once and then handed over. */
-uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n);
+/* Room on a heap for n <= batch points, to be written there at once and then handed over. from (or NULL):
+ * where the n bases are that they will be made of; these are fetched into the cache beside what is to be
+ * added before there is room. */
+uint8_t *msm_heap_room(msm_worker *w, msm_heap *h, size_t n, const void *const *from);
 void msm_heap_take(const msm_worker *w, msm_heap *h, size_t n);
 /* *sum += all points handed over. */
 void msm_heap_drain(msm_worker *w, msm_heap *h, msm_sum *sum);

@@ -62,6 +62,7 @@ typedef struct job {
     pool *pool;
     msm_lender lender;
     msm_block *blocks;
+    uint64_t *marks;
     plan plan;
     /* Of the chunk. */
     uint8_t *points;
@@ -159,18 +160,22 @@ static void note_bad(job *j, uint64_t offset) {
     }
 }
 
-/* Bring the bases with the given numbers into kernel form. False when one is refused. */
-static bool fetch(job *j, msm_worker *w, uint8_t *out, const uint64_t *numbers, size_t n) {
+/* Set w->bases to where the bases with the given numbers are. */
+static void find(const job *j, msm_worker *w, const uint64_t *numbers, size_t n) {
     const uint8_t *points = j->bases->points;
     size_t size = j->bases->encoded ? j->kernel->encoded_bytes : j->kernel->affine_bytes;
     for (size_t i = 0; i < n; i++) w->bases[i] = points + numbers[i] * size;
+}
+
+/* Bring the n bases found into kernel form. False when one is refused. */
+static bool fetch(job *j, msm_worker *w, uint8_t *out, size_t n) {
     if (!j->bases->encoded) {
         j->kernel->load(out, w->bases, n);
         return true;
     }
     size_t bad = j->kernel->decode(out, (const uint8_t *const *)w->bases, n);
     if (bad == n) return true;
-    note_bad(j, numbers[bad] * size);
+    note_bad(j, (uint64_t)((const uint8_t *)w->bases[bad] - (const uint8_t *)j->bases->points));
     return false;
 }
 
@@ -185,7 +190,7 @@ static void drop_identities(const job *j, size_t begin, size_t n) {
 static void share_out(const job *j, msm_worker *w, const uint8_t *points, const uint8_t *who, size_t n) {
     size_t size = j->kernel->point_bytes;
     for (size_t sum = 0; sum < j->sums; sum++) {
-        uint8_t *room = msm_heap_room(w, &w->heaps[sum], n), *next = room;
+        uint8_t *room = msm_heap_room(w, &w->heaps[sum], n, NULL), *next = room;
         for (size_t i = 0; i < n; i++) {
             if (!(who[i] >> sum & 1)) continue;
             j->kernel->copy(next, points + i * size, false);
@@ -199,8 +204,9 @@ static void add_ones(job *j, msm_worker *w) {
     size_t batch = j->kernel->batch;
     for (size_t i = 0; i < w->terms->n_ones; i += batch) {
         size_t n = w->terms->n_ones - i < batch ? w->terms->n_ones - i : batch;
-        uint8_t *room = j->sums > 1 ? w->sums : msm_heap_room(w, w->heaps, n);
-        if (!fetch(j, w, room, w->terms->ones + i, n)) continue;
+        find(j, w, w->terms->ones + i, n);
+        uint8_t *room = j->sums > 1 ? w->sums : msm_heap_room(w, w->heaps, n, w->bases);
+        if (!fetch(j, w, room, n)) continue;
         fault_point("msm ones", room, n * j->kernel->point_bytes);
         if (j->sums > 1)
             share_out(j, w, room, w->terms->who + i, n);
@@ -215,10 +221,11 @@ static void prepare_blocks(void *ctx, size_t begin, size_t end) {
     msm_worker *w = msm_lend(&j->lender);
     uint64_t chunk_start = j->blocks[j->chunk_begin].general;
     for (size_t block = j->chunk_begin + begin; block < j->chunk_begin + end; block++) {
-        msm_sort_block(w->terms, j->scalars, j->sums, j->blocks, block);
+        msm_sort_block(w->terms, j->scalars, j->sums, j->blocks, j->marks, block);
         add_ones(j, w);
         size_t n = w->terms->n_general, at = (size_t)(j->blocks[block].general - chunk_start);
-        if (n == 0 || !fetch(j, w, j->points + at * j->kernel->point_bytes, w->terms->general, n)) continue;
+        find(j, w, w->terms->general, n);
+        if (n == 0 || !fetch(j, w, j->points + at * j->kernel->point_bytes, n)) continue;
         for (size_t sum = 0; sum < j->sums; sum++) {
             const fr_repr *values = j->scalars[sum].values + block * MSM_BLOCK;
             fr_repr *recoded = j->recoded[sum] + at;
@@ -345,7 +352,7 @@ static cuzk_code run_planned(job *j, msm_sum *sums, size_t bytes, const reportin
 static cuzk_code make_plan(job *j, size_t *bytes, cuzk_error *err) {
     unsigned threads = pool_threads(j->pool);
     for (;; j->sums = (j->sums + 1) / 2) {
-        msm_count_blocks(j->blocks, j->scalars, j->sums, j->pool);
+        msm_count_blocks(j->blocks, j->marks, j->scalars, j->sums, j->pool);
         TRY(pool_check(j->pool, err));
         msm_block totals = j->blocks[msm_block_count(j->scalars->n)];
         if (totals.bases != j->bases->n)
@@ -371,12 +378,14 @@ static cuzk_code run(msm_sum *sums, size_t n, const msm_kernel *kernel, const ms
     if (n == 0) return CUZK_OK;
     if (!phase) phase = "a multi-scalar multiplication";
     size_t block_bytes = (msm_block_count(scalars->n) + 1) * sizeof(msm_block);
+    size_t bytes_of_both = block_bytes + msm_marks_bytes(scalars->n, n < MSM_SUMS ? n : MSM_SUMS);
     void *blocks;
-    TRY(mem_big_alloc(&blocks, block_bytes, phase, err));
+    TRY(mem_big_alloc(&blocks, bytes_of_both, phase, err));
     cuzk_code code = CUZK_OK;
     reporting report = {progress, phase, 0, (uint64_t)n * bases->n};
     for (size_t done = 0, bytes = 0; done < n && code == CUZK_OK;) {
         job j = {.kernel = kernel, .bases = bases, .pool = p, .blocks = blocks, .first_bad = UINT64_MAX};
+        j.marks = (uint64_t *)(void *)((uint8_t *)blocks + block_bytes);
         j.scalars = scalars + done;
         j.sums = n - done < MSM_SUMS ? n - done : MSM_SUMS;
         code = make_plan(&j, &bytes, err);
@@ -384,7 +393,7 @@ static cuzk_code run(msm_sum *sums, size_t n, const msm_kernel *kernel, const ms
         done += j.sums;
         report.before += (uint64_t)j.sums * bases->n;
     }
-    mem_big_free(blocks, block_bytes);
+    mem_big_free(blocks, bytes_of_both);
     return code;
 }
 

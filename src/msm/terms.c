@@ -4,18 +4,6 @@ size_t msm_block_count(size_t scalars) {
     return scalars / MSM_BLOCK + (scalars % MSM_BLOCK != 0);
 }
 
-/* Is scalar i of every sum a bit? Then those of which it is one are in *who. */
-static inline bool all_bits(unsigned *who, const msm_scalars *scalars, size_t sums, size_t i) {
-    uint64_t high = 0, ones = 0;
-    for (size_t k = 0; k < sums; k++) {
-        const fr_repr *s = &scalars[k].values[i];
-        high |= s->l[0] >> 1 | s->l[1] | s->l[2] | s->l[3];
-        ones |= (s->l[0] & 1) << k;
-    }
-    *who = (unsigned)ones;
-    return high == 0;
-}
-
 static size_t block_end(const msm_scalars *scalars, size_t block) {
     size_t begin = block * MSM_BLOCK;
     return scalars->n - begin < MSM_BLOCK ? scalars->n : begin + MSM_BLOCK;
@@ -27,37 +15,71 @@ static uint64_t selection(const msm_scalars *scalars, size_t begin, size_t end) 
     return scalars->selected ? scalars->selected[begin / 64] & all : all;
 }
 
+#define WORDS (MSM_BLOCK / 64)
+#define AHEAD 4096 /* bytes of scalars that are fetched ahead of their use */
+
+size_t msm_marks_bytes(size_t scalars, size_t sums) {
+    return msm_block_count(scalars) * (sums + 1) * WORDS * sizeof(uint64_t);
+}
+
+/* The marks of a block: WORDS words for the general terms, then as many for each sum's ones. */
+static size_t marks_of(size_t sums, size_t block) {
+    return block * (sums + 1) * WORDS;
+}
+
 typedef struct counting {
     msm_block *blocks;
+    uint64_t *marks;
     const msm_scalars *scalars;
     size_t sums;
 } counting;
 
-static inline __attribute__((always_inline)) void count_block(msm_block *out, const msm_scalars *scalars,
-                                                              size_t sums, size_t block) {
-    size_t stop = block_end(scalars, block);
-    *out = (msm_block){0, 0};
-    for (size_t i = block * MSM_BLOCK; i < stop; i += 64) {
-        uint64_t word = selection(scalars, i, stop - i < 64 ? stop : i + 64);
-        out->bases += (uint64_t)__builtin_popcountll(word);
-        unsigned who;
-        for (; word; word &= word - 1)
-            out->general += !all_bits(&who, scalars, sums, i + (size_t)__builtin_ctzll(word));
+static inline uint64_t is_general(const fr_repr *s) {
+    return (s->l[0] >> 1 | s->l[1] | s->l[2] | s->l[3]) != 0;
+}
+
+/* The marks of up to 64 scalars. Without branches on the values: the bits of a witness are too random. */
+static inline void mark_word(uint64_t *ones, uint64_t *general, const fr_repr *values, uint64_t word) {
+    uint64_t o = 0, g = 0;
+    if (word == UINT64_MAX) {
+        for (size_t z = 0; z < 64; z++) { /* into the top, from where it moves down to its place */
+            if (z % 2 == 0) __builtin_prefetch((const char *)(values + z) + AHEAD);
+            o = o >> 1 | values[z].l[0] << 63;
+            g = g >> 1 | is_general(&values[z]) << 63;
+        }
+    } else {
+        for (; word; word &= word - 1) {
+            unsigned z = (unsigned)__builtin_ctzll(word);
+            o |= (values[z].l[0] & 1) << z;
+            g |= is_general(&values[z]) << z;
+        }
     }
+    *ones = o;
+    *general |= g;
+}
+
+static void count_block(const counting *c, size_t block) {
+    size_t stop = block_end(c->scalars, block);
+    uint64_t *general = c->marks + marks_of(c->sums, block);
+    msm_block count = {0, 0};
+    for (size_t i = block * MSM_BLOCK, at = 0; i < stop; i += 64, at++) {
+        uint64_t word = selection(c->scalars, i, stop - i < 64 ? stop : i + 64), all = 0;
+        for (size_t k = 0; k < c->sums; k++)
+            mark_word(&general[(k + 1) * WORDS + at], &all, c->scalars[k].values + i, word);
+        general[at] = all;
+        count.bases += (uint64_t)__builtin_popcountll(word);
+        count.general += (uint64_t)__builtin_popcountll(all);
+    }
+    c->blocks[block] = count;
 }
 
 static void count_blocks(void *ctx, size_t begin, size_t end) {
-    const counting *c = ctx;
-    for (size_t block = begin; block < end; block++)
-        if (c->sums == 1)
-            count_block(&c->blocks[block], c->scalars, 1, block);
-        else
-            count_block(&c->blocks[block], c->scalars, c->sums, block);
+    for (size_t block = begin; block < end; block++) count_block(ctx, block);
 }
 
-void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, size_t sums, pool *p) {
+void msm_count_blocks(msm_block *blocks, uint64_t *marks, const msm_scalars *scalars, size_t sums, pool *p) {
     size_t n = msm_block_count(scalars->n);
-    counting c = {blocks, scalars, sums};
+    counting c = {blocks, marks, scalars, sums};
     pool_for(p, n, 16, count_blocks, &c);
     msm_block sum = {0, 0};
     for (size_t i = 0; i < n; i++) {
@@ -69,25 +91,37 @@ void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, size_t sums
     blocks[n] = sum;
 }
 
-static inline __attribute__((always_inline)) void sort_block(msm_block_terms *out, const msm_scalars *scalars,
-                                                             size_t sums, const msm_block *blocks,
-                                                             size_t block) {
-    size_t start = block * MSM_BLOCK, stop = block_end(scalars, block), n_ones = 0, n_general = 0;
-    uint64_t base = blocks[block].bases;
-    for (size_t i = start; i < stop; i += 64) {
-        uint64_t word = selection(scalars, i, stop - i < 64 ? stop : i + 64);
-        for (; word; word &= word - 1, base++) {
-            size_t at = i + (size_t)__builtin_ctzll(word);
-            unsigned who;
-            if (all_bits(&who, scalars, sums, at)) {
-                /* Written always and kept when one: the bits of a witness are too random for a branch. */
-                out->ones[n_ones] = base;
-                out->who[n_ones] = (uint8_t)who;
-                n_ones += who != 0;
-            } else {
-                out->general[n_general] = base;
-                out->places[n_general++] = (uint32_t)(at - start);
-            }
+static inline unsigned whose(const uint64_t *ones, size_t sums, unsigned z) {
+    unsigned who = 0;
+    for (size_t k = 0; k < sums; k++) who |= (unsigned)(ones[k * WORDS] >> z & 1) << k;
+    return who;
+}
+
+/* One word of the selection, whose first base is `base`; the marks of its scalars, `any` those of ones. */
+static inline __attribute__((always_inline)) void sort_word(msm_block_terms *out, uint64_t base,
+                                                            uint32_t place, uint64_t word, uint64_t general,
+                                                            uint64_t any, const uint64_t *ones, size_t sums) {
+    size_t n_ones = out->n_ones, n_general = out->n_general;
+    if (word == UINT64_MAX) {
+        for (; any; any &= any - 1) {
+            unsigned z = (unsigned)__builtin_ctzll(any);
+            out->ones[n_ones] = base + z;
+            out->who[n_ones++] = (uint8_t)whose(ones, sums, z);
+        }
+        for (; general; general &= general - 1) {
+            unsigned z = (unsigned)__builtin_ctzll(general);
+            out->general[n_general] = base + z;
+            out->places[n_general++] = place + z;
+        }
+    } else {
+        for (; word; word &= word - 1, base++) { /* written always, and kept where marked */
+            unsigned z = (unsigned)__builtin_ctzll(word);
+            out->ones[n_ones] = base;
+            out->who[n_ones] = (uint8_t)whose(ones, sums, z);
+            n_ones += any >> z & 1;
+            out->general[n_general] = base;
+            out->places[n_general] = place + z;
+            n_general += general >> z & 1;
         }
     }
     out->n_ones = n_ones;
@@ -95,11 +129,22 @@ static inline __attribute__((always_inline)) void sort_block(msm_block_terms *ou
 }
 
 void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, size_t sums, const msm_block *blocks,
-                    size_t block) {
-    if (sums == 1)
-        sort_block(out, scalars, 1, blocks, block);
-    else
-        sort_block(out, scalars, sums, blocks, block);
+                    const uint64_t *marks, size_t block) {
+    size_t start = block * MSM_BLOCK, stop = block_end(scalars, block);
+    const uint64_t *general = marks + marks_of(sums, block), *ones = general + WORDS;
+    uint64_t base = blocks[block].bases;
+    out->n_ones = 0;
+    out->n_general = 0;
+    for (size_t i = start, at = 0; i < stop; i += 64, at++) {
+        uint64_t word = selection(scalars, i, stop - i < 64 ? stop : i + 64), any = 0;
+        for (size_t k = 0; k < sums; k++) any |= ones[k * WORDS + at];
+        any &= ~general[at];
+        if (sums == 1)
+            sort_word(out, base, (uint32_t)(i - start), word, general[at], any, ones + at, 1);
+        else
+            sort_word(out, base, (uint32_t)(i - start), word, general[at], any, ones + at, sums);
+        base += (uint64_t)__builtin_popcountll(word);
+    }
 }
 
 void msm_digits_init(msm_digits *out, unsigned bits) {

@@ -22,25 +22,28 @@ typedef struct msm_block {
     uint64_t general; /* bucket-method terms before the block */
 } msm_block;
 
-/* blocks has msm_block_count(n) + 1 elements; the last holds the totals. */
+/* blocks has msm_block_count(n) + 1 elements; the last holds the totals. marks, of msm_marks_bytes, are what
+ * msm_sort_block needs to know of the scalars, so that these are read from memory only once. */
 size_t msm_block_count(size_t scalars);
-void msm_count_blocks(msm_block *blocks, const msm_scalars *scalars, size_t sums, pool *p);
+size_t msm_marks_bytes(size_t scalars, size_t sums);
+void msm_count_blocks(msm_block *blocks, uint64_t *marks, const msm_scalars *scalars, size_t sums, pool *p);
 
 /* The terms of one block that are not zero in all sums: base numbers; for those where all scalars are bits,
  * bit s of `who` for sum s; and where the others' scalars stand in the block. */
 typedef struct msm_block_terms {
     size_t n_ones, n_general;
-    uint64_t ones[MSM_BLOCK];
-    uint8_t who[MSM_BLOCK];
-    uint64_t general[MSM_BLOCK];
-    uint32_t places[MSM_BLOCK];
+    /* One element more than can be in use: some are written before it is known whether they count. */
+    uint64_t ones[MSM_BLOCK + 1];
+    uint8_t who[MSM_BLOCK + 1];
+    uint64_t general[MSM_BLOCK + 1];
+    uint32_t places[MSM_BLOCK + 1];
 } msm_block_terms;
 
 /* At most so many sums at a time. */
 #define MSM_SUMS 8u
 
 void msm_sort_block(msm_block_terms *out, const msm_scalars *scalars, size_t sums, const msm_block *blocks,
-                    size_t block);
+                    const uint64_t *marks, size_t block);
 
 /* How scalars are cut into digits. */
 typedef struct msm_digits {
