@@ -115,19 +115,28 @@ void P(to_affine_n)(AFFINE *out, const POINT *p, size_t n, COORD *scratch) {
     }
 }
 
-/* Y^2 = X^3 + b Z^6, or the identity. */
-static inline bool jacobian_on_curve(const POINT *p) {
-    if (P(is_identity)(p)) return true;
-    COORD left, right, t;
+/* Y^2 - X^3 and Z^6, whose quotient is the b of the curve Y^2 = X^3 + b Z^6 that a point is on. */
+static inline void curve_of(COORD *numerator, COORD *denominator, const POINT *p) {
+    COORD t;
     F(sqr)(&t, &p->z);
-    F(sqr)(&right, &t);
-    F(mul)(&right, &right, &t);
-    F(mul)(&right, &right, &CURVE_B);
+    F(sqr)(denominator, &t);
+    F(mul)(denominator, denominator, &t);
     F(sqr)(&t, &p->x);
     F(mul)(&t, &t, &p->x);
-    F(add)(&right, &right, &t);
-    F(sqr)(&left, &p->y);
-    return F(eq)(&left, &right);
+    F(sqr)(numerator, &p->y);
+    F(sub)(numerator, numerator, &t);
+}
+
+/* Doubling and addition stay on the curve they are on. It need not be this group's own: sums are also taken
+ * of points of isomorphic curves (msm/kernel_ifma_template.h). */
+static inline bool on_same_curve(const POINT *p, const POINT *q) {
+    if (P(is_identity)(p) || P(is_identity)(q)) return true;
+    COORD p_numerator, p_denominator, q_numerator, q_denominator;
+    curve_of(&p_numerator, &p_denominator, p);
+    curve_of(&q_numerator, &q_denominator, q);
+    F(mul)(&p_numerator, &p_numerator, &q_denominator);
+    F(mul)(&q_numerator, &q_numerator, &p_denominator);
+    return F(eq)(&p_numerator, &q_numerator);
 }
 
 void P(neg)(POINT *out, const POINT *p) {
@@ -142,6 +151,7 @@ void P(affine_neg)(AFFINE *out, const AFFINE *p) {
 }
 
 void P(dbl)(POINT *out, const POINT *p) {
+    const POINT once = *p;
     COORD a, b, c, d, e;
     F(sqr)(&a, &p->x);
     F(sqr)(&b, &p->y);
@@ -164,7 +174,7 @@ void P(dbl)(POINT *out, const POINT *p) {
     F(dbl)(&c, &c);
     F(dbl)(&c, &c);
     F(sub)(&out->y, &d, &c);
-    VERIFY_CHECK(jacobian_on_curve(out));
+    VERIFY_CHECK(on_same_curve(out, &once));
 }
 
 /* The X and Y of both additions, from h = U2 - U1 and rr = 2 (S2 - S1). u1 and s1 may lie in *out. */
@@ -183,7 +193,6 @@ static void add_xy(POINT *out, const COORD *u1, const COORD *s1, const COORD *h,
     F(sub)(&v, &v, &out->x); /* Y3 = r (V - X3) - 2 S1 J */
     F(mul)(&v, &v, rr);
     F(sub)(&out->y, &v, &t);
-    VERIFY_CHECK(jacobian_on_curve(out));
 }
 
 void P(add)(POINT *out, const POINT *p, const POINT *q) {
@@ -218,9 +227,11 @@ void P(add)(POINT *out, const POINT *p, const POINT *q) {
     F(sqr)(&z, &z);
     F(sub)(&z, &z, &pz);
     F(sub)(&z, &z, &qz);
+    const POINT first = *p;
     F(mul)(&out->z, &z, &u2);
     F(dbl)(&s2, &s2);
     add_xy(out, &u1, &s1, &u2, &s2);
+    VERIFY_CHECK(on_same_curve(out, &first));
 }
 
 void P(add_mixed)(POINT *out, const POINT *p, const AFFINE *q) {
@@ -247,10 +258,12 @@ void P(add_mixed)(POINT *out, const POINT *p, const AFFINE *q) {
         }
         return;
     }
+    const POINT first = *p;
     F(mul)(&out->z, &p->z, &h);
     F(dbl)(&out->z, &out->z);
     F(dbl)(&rr, &rr);
     add_xy(out, &p->x, &p->y, &h, &rr);
+    VERIFY_CHECK(on_same_curve(out, &first));
 }
 
 /* Bits [at, at + count) of k, count <= 8; bits from 256 on are zero. */
