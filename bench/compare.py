@@ -67,9 +67,14 @@ WORKS = [
          ["synth-only", "--form", "full"], ["bellperson"]),
     Work("synthesis-compact", "Synthesis of the PoRep circuit in the form the prover takes", 1, None, 1,
          ["synth-only", "--form", "compact"], ["bellperson"]),
+    Work("synthesis-pce", "The same from recorded matrices", 1, None, 1,
+         ["synth-only", "--path", "pce", "--form", "full"], ["bellperson"]),
+    Work("synthesis-vec", "The same constraint by constraint, linear combinations on the heap", 1, None, 1,
+         ["synth-only", "--path", "generic", "--lc", "vec"], ["bellperson"]),
     Work("proof", "PoRep proof", 1, None, 1, PROVE, ["bellperson"]),
 ]
-POREP = {"synthesis", "synthesis-compact", "proof"}  # from a phase-1 output
+SYNTHESIS = {"synthesis", "synthesis-compact", "synthesis-pce", "synthesis-vec"}
+POREP = SYNTHESIS | {"proof"}  # from a phase-1 output
 SIZED = {"ntt", "msm-g1", "msm-g2"}  # those that --sizes changes
 
 
@@ -216,7 +221,7 @@ def command_of(a, programs, case, program):
         if work.name == "msm-real":
             command += ["--real-n", str(a.real_n)]
         return command
-    command = [programs[program], program, work.name.removesuffix("-compact")] + options
+    command = [programs[program], program, "synthesis" if work.name in SYNTHESIS else work.name] + options
     command += ["--repeat", str(work.inner)]
     if log_n is not None:
         command += ["--log-n", str(log_n)]

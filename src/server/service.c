@@ -232,8 +232,9 @@ static void submission_failed(call *c, const cuzk_error *err, const char *id, bo
     bool conflict = is_conflict(err, id);
     char text[TEXT_ERROR_BYTES];
     text_of_error(text, err);
-    log_warn("request refused", LOG_JOB(id), LOG_TEXT("peer", rpc_call_peer(c->rpc)),
-             LOG_TEXT("error", text));
+    static log_limit refused;
+    LOG_LIMITED(&refused, 5, LOG_LEVEL_WARN, "request refused", LOG_JOB(id),
+                LOG_TEXT("peer", rpc_call_peer(c->rpc)), LOG_TEXT("error", text));
     if (conflict)
         refuse(c, RPC_ALREADY_EXISTS, text, REFUSED_CONFLICT);
     else
