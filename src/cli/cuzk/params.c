@@ -9,6 +9,7 @@
 
 #include "api/internal.h"
 #include "base/file.h"
+#include "engine/seal.h"
 #include "filecoin/param_digest.h"
 #include "filecoin/param_names.h"
 
@@ -365,7 +366,9 @@ int params_check_main(int argc, char **argv) {
 static const struct argp list_argp = {NULL,
                                       parse,
                                       NULL,
-                                      "List the network's circuits with their sizes and parameter files.\v"
+                                      "List the network's circuits with their sizes, the memory that proving "
+                                      "a partition needs besides the mapped "
+                                      "parameters, and their parameter files.\v"
                                       "Example:\n  cuzk params list --json\n\n" EXIT_CODES_HELP,
                                       common_children,
                                       NULL,
@@ -381,17 +384,19 @@ int params_list_main(int argc, char **argv) {
         json_key(g, "circuits");
         yajl_gen_array_open(g);
     } else {
-        printf("%-13s %11s %8s %12s  %s\n", "circuit", "constraints", "inputs", "params", "file");
+        printf("%-13s %11s %8s %12s %12s  %s\n", "circuit", "constraints", "inputs", "memory", "params",
+               "file");
     }
     size_t n;
     const catalog_entry *all = catalog_all(&n);
     for (size_t i = 0; i < n; i++) {
-        char name[PARAM_NAME_SIZE], text[32];
+        char name[PARAM_NAME_SIZE], text[32], memory[32];
         param_file_name(name, all[i].kind, sector_by_bytes(all[i].sector_bytes), PARAM_FILE_PARAMS);
         uint64_t bytes = expected_bytes(&all[i], PARAM_FILE_PARAMS);
         if (!g) {
-            printf("%-13s %11" PRIu64 " %8u %12s  %s\n", all[i].id, all[i].shape.constraints,
-                   all[i].shape.inputs, format_bytes(text, bytes), name);
+            printf("%-13s %11" PRIu64 " %8u %12s %12s  %s\n", all[i].id, all[i].shape.constraints,
+                   all[i].shape.inputs, format_bytes(memory, seal_prove_bytes(&all[i])),
+                   format_bytes(text, bytes), name);
             continue;
         }
         yajl_gen_map_open(g);
@@ -399,6 +404,7 @@ int params_list_main(int argc, char **argv) {
         json_u64(g, "constraints", all[i].shape.constraints);
         json_u64(g, "inputs", all[i].shape.inputs);
         json_u64(g, "aux", all[i].shape.aux);
+        json_u64(g, "prove_bytes", seal_prove_bytes(&all[i]));
         json_string(g, "params_file", name);
         json_u64(g, "params_bytes", bytes);
         param_file_name(name, all[i].kind, sector_by_bytes(all[i].sector_bytes), PARAM_FILE_VK);
