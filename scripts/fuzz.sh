@@ -18,8 +18,8 @@ if [ $# -eq 0 ]; then
 fi
 
 mkdir -p "$build/failures"
-failed=""
-for target in "$@"; do
+fuzz() { # target: runs it, and leaves a log where it failed
+    target=$1
     corpus=$build/corpus/$target
     seeds=$build/seeds/$target
     mkdir -p "$corpus" "$seeds"
@@ -27,17 +27,33 @@ for target in "$@"; do
     dictionary=""
     [ ! -f "tests/fuzz/$target.dict" ] || dictionary=-dict=tests/fuzz/$target.dict
     log=$build/failures/$target.log
-    echo "$target: $seconds seconds"
     # shellcheck disable=SC2086 -- no word at all without a dictionary
     if "$build/tests/fuzz/$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="$build/failures/$target-" $dictionary "$corpus" "$seeds" \
         >"$log" 2>&1; then
-        grep -E '^stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)' "$log"
+        echo "$target: $seconds seconds, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs," \
+            "$(sed -n 's/^stat::peak_rss_mb: *//p' "$log") MB"
         rm -f "$log"
     else
         tail -40 "$log"
-        failed="$failed $target"
     fi
+}
+
+# As many at a time as there are CPUs.
+for target in "$@"; do rm -f "$build/failures/$target.log"; done
+running=0
+for target in "$@"; do
+    fuzz "$target" &
+    running=$((running + 1))
+    if [ "$running" -eq "$(nproc)" ]; then
+        wait
+        running=0
+    fi
+done
+wait
+failed=""
+for target in "$@"; do
+    [ ! -e "$build/failures/$target.log" ] || failed="$failed $target"
 done
 if [ -n "$failed" ]; then
     echo "failed:$failed (inputs and logs are in $build/failures)" >&2
