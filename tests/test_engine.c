@@ -285,6 +285,35 @@ static void test_failures_at_every_stage(void **state) {
     assert_int_equal(kept, 5);
 }
 
+/* What does not go from the folder of failures holds nobody up, and does not keep the others. */
+static void test_kept_inputs_are_bounded(void **state) {
+    (void)state;
+    const char *dir = temp_path("bounded");
+    char path[512];
+    engine_config c = config();
+    c.failure_dir = dir;
+    c.failure_bytes = 2000;
+    engine *e = create(&c);
+    for (int i = 0; i < 12; i++) {
+        char id[32];
+        ended w;
+        snprintf(id, sizeof id, "bad-%d", i);
+        assert_int_equal(run_job(e, id, "fail=check:0:1:selfcheck", &w), JOB_FAILED);
+        if (i > 0) continue;
+        snprintf(path, sizeof path, "%s/000001-porep-c2/notes", dir);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fclose(f);
+    }
+    destroy(e);
+    unsigned kept = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *entry; (entry = readdir(d));) kept += entry->d_name[0] != '.';
+    closedir(d);
+    assert_in_range(kept, 2, 7);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 static void test_cancel(void **state) {
     (void)state;
     engine_config c = config();
@@ -306,6 +335,15 @@ static void test_cancel(void **state) {
         engine_cancel(e, id, &was_running);
         assert_false(was_running);
     }
+    /* The reason is the cancellation, not what a first attempt failed with. */
+    ended again;
+    unsigned tried = fake_begun(STAGE_PROVE);
+    submit(e, fake_request("again", "fail=prove:0:1:selfcheck fail=prove:0:2:hang"), 0);
+    watch(e, "again", &again);
+    wait_until_begun(STAGE_PROVE, tried + 2);
+    engine_cancel(e, "again", NULL);
+    assert_int_equal(wait_for(&again), JOB_CANCELLED);
+    assert_string_equal(again.message, "cancelled");
     /* A deadline does the same. */
     job_request r = fake_request("late", "fail=prove:0:1:hang");
     r.deadline = 0.05;
@@ -324,11 +362,34 @@ static void test_cancel(void **state) {
     while (engine_unfinished(e) > 0) usleep(1000);
     engine_counters counters;
     engine_get_counters(&counters, e);
-    assert_int_equal(counters.cancelled[JOB_POREP], 5);
+    assert_int_equal(counters.cancelled[JOB_POREP], 6);
     assert_int_equal(counters.timed_out[JOB_POREP], 1);
     assert_int_equal(counters.memory_reserved, 0);
     assert_int_equal(counters.cores_busy, 0);
     destroy(e);
+}
+
+/* Stages that start in quick succession all get a thread, whether or not those that are idle have woken. */
+static void test_every_stage_gets_a_thread(void **state) {
+    (void)state;
+    engine_config c = config();
+    c.threads = 16; /* cores for all of them */
+    for (int round = 0; round < 10; round++) {
+        engine *e = create(&c);
+        ended w;
+        assert_int_equal(run_job(e, "first", "prove=1", &w), JOB_COMPLETED);
+        while (engine_unfinished(e) > 0) usleep(200);
+        unsigned begun = fake_begun(STAGE_CHECK);
+        for (int p = JOB_LOW; p <= JOB_CRITICAL; p++) {
+            char id[32];
+            snprintf(id, sizeof id, "job-%d", p);
+            job_request r = fake_request(id, "fail=check:0:1:hang");
+            r.priority = (job_priority)p;
+            submit(e, r, 0);
+        }
+        wait_until_begun(STAGE_CHECK, begun + 4);
+        destroy(e);
+    }
 }
 
 static void test_submit_and_cancel_often(void **state) {
@@ -429,7 +490,9 @@ int main(void) {
                                        cmocka_unit_test(test_bad_requests),
                                        cmocka_unit_test(test_same_id),
                                        cmocka_unit_test(test_failures_at_every_stage),
+                                       cmocka_unit_test(test_kept_inputs_are_bounded),
                                        cmocka_unit_test(test_cancel),
+                                       cmocka_unit_test(test_every_stage_gets_a_thread),
                                        cmocka_unit_test(test_submit_and_cancel_often),
                                        cmocka_unit_test(test_results_are_bounded),
                                        cmocka_unit_test(test_urgent_job_overtakes)};

@@ -138,10 +138,10 @@ static void attach_run(engine *e, run *x) {
 
 static void *driver_main(void *arg);
 
-/* One driver more than there are idle ones, if need be. Without one the run waits for the next that is free.
- */
+/* As many drivers as there are runs: one more unless each run that waits has an idle one. Without it the run
+ * waits for the next that is free. */
 static void make_driver(engine *e) {
-    if (e->idle_drivers > 0 || e->n_drivers == MAX_DRIVERS) return;
+    if (e->idle_drivers >= e->ready || e->n_drivers == MAX_DRIVERS) return;
     if (pthread_create(&e->drivers[e->n_drivers], NULL, driver_main, e) == 0) e->n_drivers++;
 }
 
@@ -166,6 +166,7 @@ static void begin(engine *e, sched_task *task) {
     note_items(e, x, ENGINE_STAGE_START, 0);
     *(e->ready_last ? &e->ready_last->next : &e->ready_first) = x;
     e->ready_last = x;
+    e->ready++;
     make_driver(e);
     pthread_cond_signal(&e->driver_work);
 }
@@ -284,7 +285,7 @@ static sched_outcome outcome_of(engine *e, run *x, uint32_t i, const results *re
     return SCHED_RETRY;
 }
 
-static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_outcome outcome) {
+static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_outcome outcome, uint32_t bad) {
     record *r = x->records[i];
     const sched_task *task = x->task;
     partition_record *p = &r->partition[task->item[i].partition];
@@ -311,6 +312,7 @@ static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_ou
         break;
     case STAGE_VERIFY:
         r->verify = NULL;
+        if (outcome == SCHED_RETRY && bad < r->plan.partitions) p = &r->partition[bad];
         break;
     }
     p->failed = outcome != SCHED_OK && task->stage != STAGE_CHECK;
@@ -333,7 +335,7 @@ static void end_stage(engine *e, run *x, results *res, double seconds, const mem
         record *r = records[i] = x->records[i];
         outcomes[i] = outcome_of(e, x, i, res);
         if (memory->peak > r->timings.peak_bytes) r->timings.peak_bytes = memory->peak;
-        account_item(e, x, i, seconds, outcomes[i]);
+        account_item(e, x, i, seconds, outcomes[i], res->bad);
         if (task->stage == STAGE_SYNTHESIS) r->partition[task->item[i].partition].witness = res->witness;
         if (task->stage == STAGE_VERIFY && outcomes[i] == SCHED_RETRY && res->bad < r->plan.partitions)
             r->partitions_proved--;
@@ -391,6 +393,7 @@ static void *driver_main(void *arg) {
         }
         e->ready_first = x->next;
         if (!e->ready_first) e->ready_last = NULL;
+        e->ready--;
         pthread_mutex_unlock(&e->mutex);
         drive(e, x);
         pthread_mutex_lock(&e->mutex);
@@ -437,14 +440,8 @@ static void *housekeeper_main(void *arg) {
     for (;;) {
         e->wake_housekeeper = false;
         double now = engine_now(e);
-        double next = engine_prune(e, now), due = scheduler_wakeup(e->scheduler);
-        if (due <= now) {
-            engine_pump(e);
-            due = scheduler_wakeup(e->scheduler);
-            /* What is due and cannot start waits for something to end. */
-            if (due <= now) due = now + 0.1;
-        }
-        if (due < next) next = due;
+        double next = engine_prune(e, now);
+        if (scheduler_wakeup(e->scheduler) <= now) engine_pump(e);
         record *ended = take_ending(e);
         if (ended || e->events_first) {
             pthread_mutex_unlock(&e->mutex);
@@ -453,9 +450,13 @@ static void *housekeeper_main(void *arg) {
             pthread_mutex_lock(&e->mutex);
             continue;
         }
-        if (e->wanted_room > 0) make_room(e);
+        if (e->wanted_room > 0) make_room(e); /* lets go of the mutex: what is due is asked for after it */
+        if (e->wake_housekeeper || e->ending) continue;
         if (e->closing && e->live.count == 0) break;
-        if (!e->wake_housekeeper && !e->ending) wait_until(e, next);
+        double due = scheduler_wakeup(e->scheduler);
+        /* What is due and cannot start waits for something to end. */
+        if (due <= now) due = now + 0.1;
+        wait_until(e, due < next ? due : next);
     }
     pthread_mutex_unlock(&e->mutex);
     return NULL;

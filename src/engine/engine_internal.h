@@ -123,7 +123,7 @@ struct engine {
     measured measured[MEASURED_MAX];
 
     pthread_t drivers[MAX_DRIVERS];
-    unsigned n_drivers, idle_drivers;
+    unsigned n_drivers, idle_drivers, ready; /* ready: runs in the queue */
     run *ready_first, *ready_last;
     pthread_t housekeeper;
     bool housekeeper_made, wake_housekeeper, closing;

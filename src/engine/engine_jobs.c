@@ -405,7 +405,8 @@ void engine_job_ended(void *ctx, sched_job *job, double now) {
     else
         e->counters.pending[r->kind]--;
     e->counters.queued_by_priority[r->priority]--;
-    if (r->state != JOB_COMPLETED && r->error.code == CUZK_OK) {
+    /* What a first attempt failed with is not why it ends. */
+    if (r->state == JOB_CANCELLED || r->state == JOB_TIMEOUT) {
         const char *text = r->state == JOB_TIMEOUT ? "the deadline passed" : "cancelled";
         error_set(&r->error, CUZK_ERR_CANCELLED, NULL, CUZK_NO_OFFSET, "%s", text);
     }
@@ -463,9 +464,10 @@ void engine_settle(engine *e, record *r) {
     pthread_mutex_lock(&e->mutex);
     while (r->accepting)
         pthread_cond_wait(&e->accepted, &e->mutex); /* it may still be on its way to the store */
+    uint64_t failure_bytes = e->config.failure_bytes;
     pthread_mutex_unlock(&e->mutex);
     if (r->state == JOB_FAILED && r->self_check_failures > 0 && e->failure_dir)
-        failure_keep(e->failure_dir, e->config.failure_bytes, r);
+        failure_keep(e->failure_dir, failure_bytes, r);
     free_work(e, r);
     const engine_store *store = e->config.store;
     bool ok = r->state == JOB_COMPLETED;

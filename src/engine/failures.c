@@ -27,7 +27,7 @@ static long number_of(const char *name) {
 }
 
 typedef struct kept {
-    long first, last; /* smallest and largest number */
+    long first, last; /* smallest above `after`, and largest number */
     char oldest[256];
     uint64_t bytes;
 } kept;
@@ -43,7 +43,7 @@ static uint64_t folder_bytes(const char *folder) {
     return bytes;
 }
 
-static bool look_around(kept *out, const char *directory) {
+static bool look_around(kept *out, const char *directory, long after) {
     *out = (kept){.first = 0};
     DIR *d = opendir(directory);
     if (!d) return false;
@@ -54,7 +54,7 @@ static bool look_around(kept *out, const char *directory) {
         snprintf(folder, sizeof folder, "%s/%s", directory, entry->d_name);
         out->bytes += folder_bytes(folder);
         if (n > out->last) out->last = n;
-        if (out->first == 0 || n < out->first) {
+        if (n > after && (out->first == 0 || n < out->first)) {
             out->first = n;
             snprintf(out->oldest, sizeof out->oldest, "%s", entry->d_name);
         }
@@ -112,8 +112,8 @@ void failure_keep(const char *directory, uint64_t max_bytes, const record *r) {
     kept k;
     char name[64], path[NAME_SIZE];
     cuzk_error err;
-    if (!look_around(&k, directory)) {
-        if (mkdir(directory, 0750) != 0 || !look_around(&k, directory)) return;
+    if (!look_around(&k, directory, 0)) {
+        if (mkdir(directory, 0750) != 0 || !look_around(&k, directory, 0)) return;
     }
     snprintf(name, sizeof name, "%06ld-%s", k.last + 1, job_kind_name((unsigned)r->kind));
     snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -123,6 +123,9 @@ void failure_keep(const char *directory, uint64_t max_bytes, const record *r) {
     snprintf(path, sizeof path, "%s/%s/input.json", directory, name);
     if (code == CUZK_OK) code = r->backend->save(r->task, path, &err);
     if (code != CUZK_OK) remove_folder(directory, name);
-    while (look_around(&k, directory) && k.first > 0 && k.bytes > max_bytes)
+    /* Each once: one that cannot be removed, or holds something else besides, is left behind. */
+    for (long after = 0; look_around(&k, directory, after) && k.first > 0 && k.bytes > max_bytes;) {
         remove_folder(directory, k.oldest);
+        after = k.first;
+    }
 }
