@@ -354,8 +354,9 @@ static void test_cancel(void **state) {
     /* And so does the last watcher's leaving, if nobody else wants the result. */
     ended never;
     unsigned begun = fake_begun(STAGE_PROVE);
-    submit(e, fake_request("lonely", "fail=prove:0:1:hang"), ENGINE_WHILE_WATCHED);
+    engine_receipt receipt = submit(e, fake_request("lonely", "fail=prove:0:1:hang"), ENGINE_WHILE_WATCHED);
     engine_watch handle = watch(e, "lonely", &never);
+    assert_true(engine_unwatch(e, receipt.hold));
     wait_until_begun(STAGE_PROVE, begun + 1);
     assert_true(engine_unwatch(e, handle));
     assert_false(engine_unwatch(e, handle));
@@ -366,6 +367,47 @@ static void test_cancel(void **state) {
     assert_int_equal(counters.timed_out[JOB_POREP], 1);
     assert_int_equal(counters.memory_reserved, 0);
     assert_int_equal(counters.cores_busy, 0);
+    destroy(e);
+}
+
+/* Who has submitted is not forgotten before it watches, however others come and go, and its deadline counts.
+ */
+static void test_one_of_several_leaves(void **state) {
+    (void)state;
+    engine_config c = config();
+    engine *e = create(&c);
+    unsigned begun = fake_begun(STAGE_PROVE);
+    ended never, w;
+    job_request r = fake_request("shared", "prove=60");
+    r.deadline = 600;
+    engine_receipt first = submit(e, r, ENGINE_WHILE_WATCHED);
+    r = fake_request("shared", "prove=60");
+    r.deadline = 3600;
+    engine_receipt second = submit(e, r, ENGINE_WHILE_WATCHED);
+    assert_true(second.attached);
+    engine_snapshot s;
+    assert_int_equal(engine_snapshot_take(&s, e, 100, NULL), CUZK_OK);
+    assert_int_equal(s.n_jobs, 1);
+    assert_true(s.jobs[0].deadline > 1000);
+    engine_snapshot_free(&s);
+    engine_watch handle = watch(e, "shared", &never);
+    assert_true(engine_unwatch(e, first.hold));
+    assert_true(engine_unwatch(e, handle));
+    wait_until_begun(STAGE_PROVE, begun + 1);
+    watch(e, "shared", &w);
+    assert_true(engine_unwatch(e, second.hold));
+    assert_int_equal(wait_for(&w), JOB_COMPLETED);
+    /* A result that is there needs no holding. */
+    engine_receipt third = submit(e, fake_request("shared", "prove=60"), ENGINE_WHILE_WATCHED);
+    assert_true(third.attached);
+    assert_int_equal(third.hold, 0);
+    /* One who leaves without ever watching. */
+    engine_receipt last = submit(e, fake_request("unwanted", "fail=prove:0:1:hang"), ENGINE_WHILE_WATCHED);
+    assert_true(engine_unwatch(e, last.hold));
+    while (engine_unfinished(e) > 0) usleep(1000);
+    engine_counters counters;
+    engine_get_counters(&counters, e);
+    assert_int_equal(counters.cancelled[JOB_POREP], 1);
     destroy(e);
 }
 
@@ -492,6 +534,7 @@ int main(void) {
                                        cmocka_unit_test(test_failures_at_every_stage),
                                        cmocka_unit_test(test_kept_inputs_are_bounded),
                                        cmocka_unit_test(test_cancel),
+                                       cmocka_unit_test(test_one_of_several_leaves),
                                        cmocka_unit_test(test_every_stage_gets_a_thread),
                                        cmocka_unit_test(test_submit_and_cancel_often),
                                        cmocka_unit_test(test_results_are_bounded),

@@ -103,11 +103,14 @@ typedef struct engine_timings { /* milliseconds */
     uint64_t peak_bytes; /* big buffers of the job's largest stage */
 } engine_timings;
 
+typedef uint64_t engine_watch; /* 0: none */
+
 /* How a submission ended. */
 typedef struct engine_receipt {
     char id[JOB_ID_BYTES];
     uint32_t position; /* unfinished jobs of at least its urgency that were there before it */
     bool attached;     /* the same request is running or finished already */
+    engine_watch hold; /* WHILE_WATCHED: a watcher that is told nothing; engine_unwatch it once you watch */
 } engine_receipt;
 
 typedef enum engine_submit_flags {
@@ -117,7 +120,8 @@ typedef enum engine_submit_flags {
 } engine_submit_flags;
 
 /*
- * Parse, check for duplicates, admit and queue. Takes the request over. Blocks for the parsing (0.5 s for a
+ * Parse, check for duplicates, admit and queue. An equal request that attaches gives the job its deadline if
+ * that is later. Takes the request over. Blocks for the parsing (0.5 s for a
  * 51 MB C1), so not for threads that must answer quickly. Errors, beside what parsing finds (CUZK_ERR_INPUT):
  *   CUZK_ERR_USAGE      kind, id or field out of range; the same id with other input
  *   CUZK_ERR_PARAMS     the key is missing or bad
@@ -138,8 +142,6 @@ typedef struct engine_result {
 } engine_result;
 
 typedef void (*engine_done_fn)(void *ctx, const engine_result *result);
-typedef uint64_t engine_watch; /* 0: none */
-
 /* Call `done` once when the job has ended, at once (from this thread) when it has already; *out is then 0.
  * CUZK_ERR_USAGE "job not found: ID" when it is unknown or its result is no longer kept. */
 cuzk_code engine_watch_job(engine_watch *out, engine *e, const char *id, engine_done_fn done, void *ctx,

@@ -20,7 +20,7 @@ typedef struct run run;
 typedef struct watcher {
     struct watcher *next;
     engine_watch id;
-    engine_done_fn done;
+    engine_done_fn done; /* NULL: only holds the job */
     void *ctx;
 } watcher;
 

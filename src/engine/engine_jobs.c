@@ -183,10 +183,27 @@ typedef enum claimed {
     CLAIMED_UNSTORED  /* the same, and the caller must have it stored: it is `accepting` again */
 } claimed;
 
+static watcher *add_watcher(engine *e, record *r, watcher *w) {
+    w->id = ++e->last_watch;
+    w->next = r->watchers;
+    return r->watchers = w;
+}
+
+/* One that attaches wants the result for as long as it says, too. Mutex held. */
+static void extend_deadline(const engine *e, record *r, const job_request *request) {
+    double deadline = request->deadline > 0 ? engine_now(e) + request->deadline : 0;
+    if (r->deadline <= 0 || (deadline > 0 && deadline <= r->deadline)) return;
+    r->deadline = deadline;
+    if (r->job) r->job->deadline = deadline;
+}
+
 /* Find the job to attach to, or enter a new record. The caller gets a reference. */
 static cuzk_code claim(record **out, claimed *how, engine *e, const job_request *r, const char *id,
                        const uint8_t digest[32], unsigned flags, engine_receipt *receipt, bool *can_retry,
                        cuzk_error *err) {
+    watcher *hold = NULL;
+    if ((flags & ENGINE_WHILE_WATCHED) && !(hold = calloc(1, sizeof *hold)))
+        return error_no_memory(err, sizeof *hold, "a watcher");
     pthread_mutex_lock(&e->mutex);
     cuzk_code code = look_up(out, e, id, digest, err);
     *how = CLAIMED_NEW;
@@ -194,6 +211,7 @@ static cuzk_code claim(record **out, claimed *how, engine *e, const job_request 
     if (code == CUZK_OK && *out) {
         *how = CLAIMED_ATTACHED;
         if (!(flags & ENGINE_WHILE_WATCHED)) (*out)->while_watched = false;
+        extend_deadline(e, *out, r);
         (*out)->refs++;
         if (lacks_storage(e, *out, flags)) {
             (*out)->accepting = true;
@@ -212,7 +230,12 @@ static cuzk_code claim(record **out, claimed *how, engine *e, const job_request 
             record_list_append(&e->live, *out);
         }
     }
+    if (code == CUZK_OK && hold && (*out)->ended < 0) {
+        receipt->hold = add_watcher(e, *out, hold)->id;
+        hold = NULL;
+    }
     pthread_mutex_unlock(&e->mutex);
+    free(hold);
     return code;
 }
 
@@ -435,7 +458,7 @@ static void tell_watchers(watcher *w, const record *r) {
     fill_result(&result, r);
     while (w) {
         watcher *next = w->next;
-        w->done(w->ctx, &result);
+        if (w->done) w->done(w->ctx, &result);
         free(w);
         w = next;
     }
@@ -510,9 +533,7 @@ cuzk_code engine_watch_job(engine_watch *out, engine *e, const char *id, engine_
     pthread_mutex_lock(&e->mutex);
     record *r = engine_find(e, id);
     if (r && r->ended < 0) {
-        w->id = *out = ++e->last_watch;
-        w->next = r->watchers;
-        r->watchers = w;
+        *out = add_watcher(e, r, w)->id;
         pthread_mutex_unlock(&e->mutex);
         return CUZK_OK;
     }

@@ -244,6 +244,7 @@ static void submission_failed(call *c, const cuzk_error *err, const char *id, bo
 static void submitted(call *c, const engine_receipt *receipt) {
     if (is_prove(c)) {
         wait_for_job(c, receipt->id, 0);
+        engine_unwatch(c->s->config.engine, receipt->hold);
         return;
     }
     submit_proof_response m = {.job_id = wire_text(receipt->id), .queue_position = receipt->position};
