@@ -107,8 +107,9 @@ static void sector_2k(void **unused) {
         field_select((cpu_isa)isa);
         static const unsigned counts[] = {1, 2, 3, 8};
         for (unsigned i = 0; i < 4; i++) {
-            memset(fast.b, 0xff,
-                   sizeof(fr) << fast.log_domain); /* vectors are used again whatever they hold */
+            /* Vectors are used again whatever they hold. */
+            memset(fast.b, 0xff, sizeof(fr) << fast.log_domain);
+            fast.padded = false;
             run(&fast, &kept, &s, SYNTHESIS_TEMPLATES, counts[i]);
             same_assignment(&fast, &generic);
         }

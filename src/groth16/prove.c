@@ -84,6 +84,7 @@ static cuzk_code quotient(assignment *w, pool *p, const cuzk_progress *progress,
     size_t n = (size_t)1 << w->log_domain;
     ntt_domain *domain;
     TRY(ntt_domain_create(&domain, w->log_domain, p, err));
+    w->padded = false;
     cuzk_code code = ntt_quotient(domain, w->a, w->b, w->c, p, progress, err);
     ntt_domain_destroy(domain);
     free_vector(&w->b, n);

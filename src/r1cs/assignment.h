@@ -14,6 +14,8 @@ typedef struct assignment {
      * input_i * 0 = 0 (a = value of the input, b = c = 0), then zeros. Montgomery form. Each vector of field
      * elements here is a mem_big_alloc of its own, so that a consumer can free them one by one. */
     fr *a, *b, *c;
+    bool padded; /* a, b and c hold what is said above beyond the constraints: whoever changes that clears it
+                  */
     fr *inputs, *aux; /* shape.inputs (the first is one) and shape.aux values, Montgomery form */
     /* Bit v of word v/64: does the variable occur with a nonzero coefficient in some A (every input does, by
      * the final constraints) or B. */

@@ -40,13 +40,13 @@ static void clear_piece(void *ctx, size_t begin, size_t end) {
 cuzk_code assignment_expand(assignment *out, const compact_witness *w, expansion_path path, pool *p,
                             cuzk_error *err) {
     const matrices *m = w->m;
-    const bool used = out->a || out->b || out->c; /* new memory is clear */
+    const bool clear = out->padded || (!out->a && !out->b && !out->c); /* new memory is */
     TRY(assignment_allocate(out, &m->shape, m->name, err));
     expand_job job = {.w = w, .path = path, .out = out, .zero_from = m->shape.constraints};
     const size_t domain = (size_t)1 << out->log_domain;
     pool_for(p, m->shape.constraints, ROWS_PER_PIECE, expand_piece, &job);
     pool_for(p, m->shape.aux, ROWS_PER_PIECE, expand_aux_piece, &job);
-    if (used) pool_for(p, domain - job.zero_from, ROWS_PER_PIECE, clear_piece, &job);
+    if (!clear) pool_for(p, domain - job.zero_from, ROWS_PER_PIECE, clear_piece, &job);
     memcpy(out->inputs, w->inputs, m->shape.inputs * sizeof(fr));
     memcpy(out->a + m->shape.constraints, w->inputs, m->shape.inputs * sizeof(fr));
     memcpy(out->a_aux_density, m->a_aux_density, density_words(m->shape.aux) * sizeof(uint64_t));
@@ -55,6 +55,7 @@ cuzk_code assignment_expand(assignment *out, const compact_witness *w, expansion
     out->a_aux_count = m->a_aux_count;
     out->b_aux_count = m->b_aux_count;
     out->b_input_count = m->b_input_count;
+    out->padded = true;
     cuzk_code code = pool_check(p, err);
     if (code == CUZK_OK && !job.damaged) return CUZK_OK;
     assignment_free(out);
