@@ -370,6 +370,48 @@ static void test_cancel(void **state) {
     destroy(e);
 }
 
+/* In a batch with a job that goes on: the cancelled one ends now, the other one when it is proved. */
+static void test_cancel_in_a_batch(void **state) {
+    (void)state;
+    engine_config c = config();
+    c.max_batch_size = 3;
+    c.max_batch_wait = 30;
+    engine *e = create(&c);
+    unsigned begun = fake_begun(STAGE_PROVE);
+    ended w[3], again;
+    static const char *const ids[] = {"first", "second", "third"};
+    static const char *const scripts[] = {"prove=2", "fail=prove:0:1:hang", "prove=3"};
+    for (int i = 0; i < 3; i++) {
+        job_request r = fake_request(ids[i], scripts[i]);
+        if (i == 2) r.deadline = 1;
+        submit(e, r, 0);
+        watch(e, ids[i], &w[i]);
+    }
+    wait_until_begun(STAGE_PROVE, begun + 2);
+    engine_cancel(e, "first", NULL);
+    assert_int_equal(wait_for(&w[0]), JOB_CANCELLED);
+    assert_int_equal(wait_for(&w[2]), JOB_TIMEOUT);
+    /* Nobody has to wait for the batch to try again. */
+    job_request urgent = fake_request("first", "prove=2");
+    urgent.priority = JOB_CRITICAL;
+    assert_false(submit(e, urgent, 0).attached);
+    watch(e, "first", &again);
+    assert_int_equal(wait_for(&again), JOB_COMPLETED);
+    engine_counters counters;
+    engine_get_counters(&counters, e);
+    assert_int_equal(counters.pending[JOB_POREP] + counters.running[JOB_POREP], 1);
+    assert_int_equal(counters.queued_by_priority[JOB_NORMAL], 1);
+    engine_cancel(e, "second", NULL);
+    assert_int_equal(wait_for(&w[1]), JOB_CANCELLED);
+    while (fake_alive() > 0) usleep(1000);
+    engine_get_counters(&counters, e);
+    assert_int_equal(counters.partitions_by_stage[STAGE_PROVE], 0);
+    assert_int_equal(counters.running[JOB_POREP], 0);
+    assert_int_equal(counters.memory_reserved, 0);
+    assert_int_equal(counters.paused_now, 0);
+    destroy(e);
+}
+
 /* Who has submitted is not forgotten before it watches, however others come and go, and its deadline counts.
  */
 static void test_one_of_several_leaves(void **state) {
@@ -534,6 +576,7 @@ int main(void) {
                                        cmocka_unit_test(test_failures_at_every_stage),
                                        cmocka_unit_test(test_kept_inputs_are_bounded),
                                        cmocka_unit_test(test_cancel),
+                                       cmocka_unit_test(test_cancel_in_a_batch),
                                        cmocka_unit_test(test_one_of_several_leaves),
                                        cmocka_unit_test(test_every_stage_gets_a_thread),
                                        cmocka_unit_test(test_submit_and_cancel_often),

@@ -47,7 +47,7 @@ void histogram_add(engine_histogram *h, double seconds) {
 
 void engine_note(engine *e, const record *r, engine_event_kind kind, stage_kind stage, uint32_t partition,
                  double seconds, const char *message) {
-    if (!e->config.event) return;
+    if (!e->config.event || r->remainder) return;
     event_node *n = calloc(1, sizeof *n);
     if (!n) return;
     snprintf(n->job_id, sizeof n->job_id, "%s", r->id);
@@ -109,6 +109,9 @@ static void first_stage(engine *e, record *r, double now) {
 static void attach_run(engine *e, run *x) {
     const sched_task *task = x->task;
     double now = engine_now(e);
+    const record *first = task->item[0].job->user;
+    x->backend = first->backend;
+    x->key = first->key;
     for (uint32_t i = 0; i < task->n; i++) {
         record *r = x->records[i] = task->item[i].job->user;
         r->refs++;
@@ -130,6 +133,8 @@ static void attach_run(engine *e, run *x) {
         case STAGE_PROVE:
             p->run = x;
             p->prove_start = since_acceptance(e, r);
+            x->witnesses[i] = p->witness;
+            p->witness = NULL;
             break;
         }
     }
@@ -205,6 +210,7 @@ void engine_pump(engine *e) {
     while (!e->closing && (task = scheduler_next(e->scheduler, engine_now(e)))) begin(e, task);
     e->wanted_room = scheduler_lacking(e->scheduler);
     scheduler_update(e->scheduler, engine_now(e), task_changed, e);
+    engine_leave_batches(e);
     pthread_cond_signal(&e->housekeeping);
 }
 
@@ -227,45 +233,23 @@ typedef struct results {
     uint32_t bad;  /* of a verification */
 } results;
 
-static void prove_batch(run *x, const backend_stage *s, results *out) {
-    const sched_task *task = x->task;
-    void *witnesses[SCHED_MAX_BATCH];
-    uint8_t proofs[SCHED_MAX_BATCH][CUZK_PROOF_BYTES];
-    const engine_backend *backend = x->records[0]->backend;
-    for (uint32_t i = 0; i < task->n; i++)
-        witnesses[i] = x->records[i]->partition[task->item[i].partition].witness;
-    backend->prove(proofs, out->codes, out->errs, witnesses, task->n, s);
-    for (uint32_t i = 0; i < task->n; i++) {
-        /* The partition's place in the proof is this run's alone until it has ended. */
-        uint32_t k = task->item[i].partition;
-        if (out->codes[i] == CUZK_OK)
-            memcpy(x->records[i]->proof + (size_t)k * CUZK_PROOF_BYTES, proofs[i], CUZK_PROOF_BYTES);
-        backend->free_witness(witnesses[i]);
-        x->records[i]->partition[k].witness = NULL;
-    }
-}
-
 static void run_stage(run *x, results *out) {
-    record *r = x->records[0];
     const sched_task *task = x->task;
     cuzk_progress progress = {report, x};
-    backend_stage s = {.lane = x->lane, .key = r->key, .progress = &progress};
+    backend_stage s = {.lane = x->lane, .key = x->key, .progress = &progress};
     out->errs[0] = (cuzk_error){.code = CUZK_OK};
-    switch (task->stage) {
-    case STAGE_CHECK:
+    if (task->stage == STAGE_PROVE) {
+        x->backend->prove(x->proofs, out->codes, out->errs, x->witnesses, task->n, &s);
+        return;
+    }
+    record *r = x->records[0];
+    if (task->stage == STAGE_CHECK)
         out->codes[0] = r->backend->check(r->task, &s, &out->errs[0]);
-        break;
-    case STAGE_SYNTHESIS:
+    else if (task->stage == STAGE_SYNTHESIS)
         out->codes[0] =
             r->backend->synthesize(&out->witness, r->task, task->item[0].partition, &s, &out->errs[0]);
-        break;
-    case STAGE_PROVE:
-        prove_batch(x, &s, out);
-        break;
-    case STAGE_VERIFY:
+    else
         out->codes[0] = r->backend->verify(r->task, r->proof, r->proof_size, &out->bad, &s, &out->errs[0]);
-        break;
-    }
 }
 
 /* --- ending stages ---------------------------------------------------------------------------------------
@@ -306,6 +290,9 @@ static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_ou
         p->prove_end = since_acceptance(e, r);
         r->timings.compute += ms / task->n;
         if (outcome == SCHED_OK) {
+            if (r->proof) /* a remainder has none */
+                memcpy(r->proof + (size_t)task->item[i].partition * CUZK_PROOF_BYTES, x->proofs[i],
+                       CUZK_PROOF_BYTES);
             r->partitions_proved++;
             e->counters.partitions_proved++;
         }
@@ -372,6 +359,7 @@ static void drive(engine *e, run *x) {
         }
     }
     mem_account_end();
+    for (uint32_t i = 0; i < x->task->n; i++) x->backend->free_witness(x->witnesses[i]);
     pthread_mutex_lock(&e->mutex);
     end_stage(e, x, &res, engine_now(e) - start, &memory);
     pthread_mutex_unlock(&e->mutex);
@@ -420,7 +408,9 @@ static void wait_until(engine *e, double when) {
 
 static record *take_ending(engine *e) {
     record *r = e->ending;
-    if (r) e->ending = r->next;
+    if (!r) return NULL;
+    e->ending = r->next;
+    e->settling = r;
     return r;
 }
 
@@ -452,7 +442,7 @@ static void *housekeeper_main(void *arg) {
         }
         if (e->wanted_room > 0) make_room(e); /* lets go of the mutex: what is due is asked for after it */
         if (e->wake_housekeeper || e->ending) continue;
-        if (e->closing && e->live.count == 0) break;
+        if (e->closing && e->live.count == 0 && e->remainders == 0) break;
         double due = scheduler_wakeup(e->scheduler);
         /* What is due and cannot start waits for something to end. */
         if (due <= now) due = now + 0.1;

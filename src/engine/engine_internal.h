@@ -46,6 +46,8 @@ struct record {
     bool cancel_wanted; /* meanwhile */
     bool shut_down;     /* cancelled because the engine ends */
     bool while_watched, stored;
+    bool
+        remainder; /* not a job: what one that has ended left in a batch that goes on, to be freed after it */
     uint64_t sector_number, miner_id;
 
     backend_plan plan;
@@ -76,6 +78,11 @@ struct run {
     run *next;  /* waiting for a driver */
     pool *lane; /* NULL until it runs */
     record *records[SCHED_MAX_BATCH];
+    /* Its own, so that it needs no record while it runs (but for other stages than proving). */
+    const engine_backend *backend;
+    proving_key *key;
+    void *witnesses[SCHED_MAX_BATCH];
+    uint8_t proofs[SCHED_MAX_BATCH][CUZK_PROOF_BYTES];
     double seconds_paused, paused_since;
     /* Written by the stage's progress reports, read by anybody. */
     atomic_bool cancelled;
@@ -116,6 +123,8 @@ struct engine {
     record *table[TABLE_SLOTS];
     record_list live, ended; /* in order of acceptance; in order of their end */
     record *ending;          /* ended for the scheduler; the housekeeper settles them. Linked by `next` */
+    record *settling;        /* what the housekeeper has taken from there, until it is in `ended` */
+    unsigned remainders;     /* alive */
     uint64_t result_bytes;
     uint64_t charged;
     uint64_t task_bytes; /* of the live jobs' parsed tasks */
@@ -152,8 +161,14 @@ void record_list_remove(record_list *l, record *r);
 /* Give up a reference; frees the record with the last one. Mutex held. */
 void record_release(record *r);
 
+/* Jobs without a result yet. Mutex held. */
+unsigned engine_count_unfinished(const engine *e);
+
 /* What the scheduler's end of a job leads to (sched_ended_fn). */
 void engine_job_ended(void *engine, sched_job *job, double now);
+/* End what is cancelled or too late and has nothing running but its part of batches that go on for others.
+ * Mutex held. */
+void engine_leave_batches(engine *e);
 /* Give everything back that an ended job held, record its end and tell its watchers. Mutex not held. */
 void engine_settle(engine *e, record *r);
 /* Drop results that are too old or too many. Mutex held. Returns when the next one becomes too old. */

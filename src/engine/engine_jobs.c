@@ -416,13 +416,20 @@ cuzk_code engine_submit(engine *e, job_request *request, unsigned flags, engine_
 /* --- the end of a job ------------------------------------------------------------------------------------
  */
 
-void engine_job_ended(void *ctx, sched_job *job, double now) {
-    engine *e = ctx;
-    record *r = job->user;
+/* For the housekeeper. */
+static void settle_later(engine *e, record *r) {
+    record **link = &e->ending;
+    while (*link) link = &(*link)->next;
+    r->next = NULL;
+    *link = r;
+    e->wake_housekeeper = true;
+    pthread_cond_signal(&e->housekeeping);
+}
+
+static void job_ended(engine *e, record *r, job_state state, double now) {
     r->job = NULL;
-    r->state = job->state;
+    r->state = state;
     r->timings.total = (uint64_t)((now - r->accepted) * 1000);
-    e->task_bytes -= r->plan.task_bytes;
     if (r->started >= 0)
         e->counters.running[r->kind]--;
     else
@@ -434,12 +441,81 @@ void engine_job_ended(void *ctx, sched_job *job, double now) {
         error_set(&r->error, CUZK_ERR_CANCELLED, NULL, CUZK_NO_OFFSET, "%s", text);
     }
     record_list_remove(&e->live, r);
-    record **link = &e->ending;
-    while (*link) link = &(*link)->next;
-    r->next = NULL;
-    *link = r;
-    e->wake_housekeeper = true;
-    pthread_cond_signal(&e->housekeeping);
+    settle_later(e, r);
+}
+
+void engine_job_ended(void *ctx, sched_job *job, double now) {
+    engine *e = ctx;
+    record *r = job->user;
+    e->task_bytes -= r->plan.task_bytes;
+    if (r->remainder) {
+        r->job = NULL;
+        settle_later(e, r);
+    } else {
+        job_ended(e, r, job->state, now);
+    }
+}
+
+/* Would it end at once, were it not in batches that others want? */
+static bool waits_for_batches(const record *r) {
+    const sched_job *job = r->job;
+    if (!job || r->accepting || (job->state != JOB_CANCELLED && job->state != JOB_TIMEOUT) ||
+        job->tasks != job->proving)
+        return false;
+    for (uint32_t k = 0; k < r->plan.partitions; k++)
+        if (job->partition[k].task && job->partition[k].task->cancelled) return false;
+    return true;
+}
+
+/* A record takes the job's place in the batches, with what the backend may still use. */
+static void leave_batches(engine *e, record *r, double now) {
+    size_t bytes = r->plan.partitions * sizeof *r->partition;
+    record *rest = malloc(sizeof *rest);
+    partition_record *partition = malloc(bytes);
+    if (!rest || !partition) { /* then it ends with them */
+        free(rest);
+        free(partition);
+        return;
+    }
+    memcpy(partition, r->partition, bytes);
+    *rest = *r;
+    rest->remainder = true;
+    rest->refs = 1;
+    rest->watchers = NULL;
+    rest->partition = partition;
+    rest->proof = NULL;
+    rest->proof_size = 0;
+    rest->job->user = rest;
+    e->remainders++;
+    for (const sched_task *task = scheduler_tasks(e->scheduler); task; task = task->next) {
+        run *x = task->user;
+        for (uint32_t i = 0; x && i < task->n; i++) {
+            if (x->records[i] != r) continue;
+            x->records[i] = rest;
+            rest->refs++;
+            record_release(r);
+        }
+    }
+    for (uint32_t k = 0; k < r->plan.partitions; k++) {
+        partition_record *p = &r->partition[k];
+        partition[k].witness = NULL; /* those that wait go now */
+        if (!p->run) continue;
+        p->run = NULL;
+        p->prove_end = (float)(now - r->accepted);
+        p->failed = true;
+        engine_note(e, r, ENGINE_STAGE_END, STAGE_PROVE, k, p->prove_end - p->prove_start, "");
+    }
+    r->task = NULL;
+    r->key = NULL;
+    r->stages = 0;
+    job_ended(e, r, rest->job->state, now);
+}
+
+void engine_leave_batches(engine *e) {
+    for (record *r = e->live.first, *next; r; r = next) {
+        next = r->next;
+        if (waits_for_batches(r)) leave_batches(e, r, engine_now(e));
+    }
 }
 
 static void fill_result(engine_result *out, const record *r) {
@@ -483,7 +559,21 @@ static void count_end(engine *e, const record *r) {
     }
 }
 
+static void free_remainder(engine *e, record *rest) {
+    free_work(e, rest);
+    pthread_mutex_lock(&e->mutex);
+    e->settling = NULL;
+    e->remainders--;
+    record_release(rest);
+    engine_pump(e);
+    pthread_mutex_unlock(&e->mutex);
+}
+
 void engine_settle(engine *e, record *r) {
+    if (r->remainder) {
+        free_remainder(e, r);
+        return;
+    }
     pthread_mutex_lock(&e->mutex);
     while (r->accepting)
         pthread_cond_wait(&e->accepted, &e->mutex); /* it may still be on its way to the store */
@@ -506,6 +596,7 @@ void engine_settle(engine *e, record *r) {
     }
     e->result_bytes += r->proof_size;
     record_list_append(&e->ended, r);
+    e->settling = NULL;
     pthread_cond_broadcast(&e->accepted);
     count_end(e, r);
     engine_note(e, r, ENGINE_FINISHED, STAGE_VERIFY, ENGINE_NO_PARTITION, (double)r->timings.total / 1000,
@@ -649,10 +740,15 @@ void engine_drain(engine *e, bool cancel_all) {
     pthread_mutex_unlock(&e->mutex);
 }
 
+unsigned engine_count_unfinished(const engine *e) {
+    unsigned n = (unsigned)e->live.count + (e->settling && !e->settling->remainder);
+    for (const record *r = e->ending; r; r = r->next) n += !r->remainder;
+    return n;
+}
+
 unsigned engine_unfinished(engine *e) {
     pthread_mutex_lock(&e->mutex);
-    unsigned n = (unsigned)e->live.count;
-    for (const record *r = e->ending; r; r = r->next) n++;
+    unsigned n = engine_count_unfinished(e);
     pthread_mutex_unlock(&e->mutex);
     return n;
 }

@@ -129,7 +129,7 @@ cuzk_code engine_snapshot_take(engine_snapshot *out, engine *e, size_t max_jobs,
     pthread_mutex_lock(&e->mutex);
     fill_counters(&out->counters, e);
     out->n_jobs = choose(chosen, max_jobs, e);
-    out->total_jobs = e->live.count + e->ended.count;
+    out->total_jobs = engine_count_unfinished(e) + e->ended.count;
     size_t partitions = 0;
     for (size_t i = 0; i < out->n_jobs; i++)
         if (has_partitions(chosen[i])) partitions += chosen[i]->plan.partitions;
