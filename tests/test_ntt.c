@@ -49,7 +49,7 @@ static void random_fr(fr *out) {
 }
 
 static fr *new_vector(size_t n) {
-    fr *v = malloc(n * sizeof *v);
+    fr *v = aligned_alloc(64, (n * sizeof *v + 63) / 64 * 64); /* as vectors of a proof are */
     assert_non_null(v);
     return v;
 }

@@ -293,7 +293,14 @@ FR8_INLINE void fr8_store(fr *p, fr8 x) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) _mm512_storeu_si512(p + 2 * i, z[i]);
 }
-/* The same with lane k to p[k * stride]. */
+/* The same around the caches; p is aligned to 64. Before other threads may see it: _mm_sfence. */
+FR8_INLINE void fr8_stream(fr *p, fr8 x) {
+    __m512i z[4];
+    fr8_to_pairs(z, x);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) _mm512_stream_si512((void *)(p + 2 * i), z[i]);
+}
+/* As fr8_store, with lane k to p[k * stride]. */
 FR8_INLINE void fr8_scatter(fr *p, size_t stride, fr8 x) {
     __m512i z[4];
     fr8_to_pairs(z, x);

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/mem.h"
@@ -16,11 +17,14 @@
 #define DIRECT_LOG_N 8u /* up to here without digits */
 #define PAGE         4096u
 
+#define UNKNOWN_CACHE ((size_t)64 << 20)
+
 /* Whose constants: of the four kinds of ntt_run, and of the transforms inside the quotient. */
 enum { QUOTIENT_INVERSE = NTT_COSET_INVERSE + 1, QUOTIENT_COSET, QUOTIENT_RESULT, REQUESTS };
 
 struct ntt_domain {
     unsigned log_n, log_a, log_b;
+    bool stream; /* a vector does not fit the caches: passes write around them */
     ntt_request requests[REQUESTS];
     const ntt_variant *variant;
     void *memory; /* roots of w and of 1/w, then the setups */
@@ -81,6 +85,18 @@ static void choose_digits(ntt_domain *d) {
     d->log_b = d->log_n - 2 * a;
 }
 
+/* Builds that check themselves take every vector for a large one: tests have only small ones. */
+static bool is_large(unsigned log_n) {
+#ifdef CUZK_VERIFY
+    (void)log_n;
+    return true;
+#else
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    size_t bytes = cache > 0 ? (size_t)cache : UNKNOWN_CACHE;
+    return sizeof(fr) << log_n >= bytes;
+#endif
+}
+
 typedef struct setup_loop {
     const ntt_domain *d;
     unsigned log_size;
@@ -135,6 +151,7 @@ cuzk_code ntt_domain_create(ntt_domain **out, unsigned log_n, pool *p, cuzk_erro
     ntt_domain *d = calloc(1, sizeof *d);
     if (!d) return error_no_memory(err, sizeof *d, "an NTT domain");
     d->log_n = log_n;
+    d->stream = is_large(log_n);
     d->variant = field.isa == CPU_IFMA ? &ntt_ifma : &ntt_scalar;
     cuzk_code code = CUZK_OK;
     if (log_n > DIRECT_LOG_N) choose_digits(d);
@@ -228,7 +245,9 @@ static void run_piece(void *ctx, size_t begin, size_t end) {
 static void run_pass(const ntt_domain *d, ntt_pass pass, const ntt_operands *operands, scratch_set *scratch,
                      pool *p) {
     const ntt_variant *v = d->variant;
-    pass_loop l = {.pass = pass, .operands = operands, .scratch = scratch};
+    ntt_operands own = *operands;
+    own.stream = d->stream && (uintptr_t)own.values % 64 == 0;
+    pass_loop l = {.pass = pass, .operands = &own, .scratch = scratch};
     size_t row = ((size_t)1 << d->log_a) / NTT_UNIT, units;
     if (pass == v->outer || pass == v->outer_through)
         units = row << d->log_b;

@@ -44,14 +44,24 @@ INLINE void vec_scale_lanes(vec *out, const vec *a, const lane_factor *f) {
 INLINE void vec_mul(vec *out, const vec *a, const vec *b) {
     *out = fr8_mul(fr8_tighten(*a), *b);
 }
-INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f) {
-    fr8_store(p, fr8_scale(fr8_tighten(*a), f));
+INLINE void store(fr *p, fr8 x, bool stream) {
+    if (stream)
+        fr8_stream(p, x);
+    else
+        fr8_store(p, x);
+}
+INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f, bool stream) {
+    store(p, fr8_scale(fr8_tighten(*a), f), stream);
 }
 INLINE void vec_scatter_scaled(fr *p, size_t stride, const vec *a, const factor *f) {
     fr8_scatter(p, stride, fr8_scale(fr8_tighten(*a), f));
 }
-INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b) {
-    fr8_store(p, fr8_mul(fr8_tighten(*a), *b));
+INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b, bool stream) {
+    store(p, fr8_mul(fr8_tighten(*a), *b), stream);
+}
+/* Stores around the caches keep no order with others: what tells another thread of them must come after. */
+INLINE void vec_end_stores(bool stream) {
+    if (stream) _mm_sfence();
 }
 INLINE void vec_store_canonical(fr *p, const vec *a) {
     fr8_store(p, fr8_canonical(*a));

@@ -41,15 +41,20 @@ INLINE void vec_scale_lanes(vec *out, const vec *a, const lane_factor *f) {
 INLINE void vec_mul(vec *out, const vec *a, const vec *b) {
     fr_mul(out, a, b);
 }
-INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f) {
+INLINE void vec_store_scaled(fr *p, const vec *a, const factor *f, bool stream) {
+    (void)stream;
     fr_mul(p, a, f);
 }
 INLINE void vec_scatter_scaled(fr *p, size_t stride, const vec *a, const factor *f) {
     (void)stride;
     fr_mul(p, a, f);
 }
-INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b) {
+INLINE void vec_store_multiplied(fr *p, const vec *a, const vec *b, bool stream) {
+    (void)stream;
     fr_mul(p, a, b);
+}
+INLINE void vec_end_stores(bool stream) {
+    (void)stream;
 }
 INLINE void vec_store_canonical(fr *p, const vec *a) {
     *p = *a;

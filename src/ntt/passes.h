@@ -176,10 +176,11 @@ static void outer(const ntt_operands *o, size_t begin, size_t end, void *scratch
             const vec *y = last_butterfly(w.buffer, a, block, g, s->roots);
             for (unsigned m = 0; m < 4; m++) {
                 size_t row = output_row(place, a, m);
-                vec_store_scaled(at + row * stride + g * LANES, &y[m], &w.twiddle[row]);
+                vec_store_scaled(at + row * stride + g * LANES, &y[m], &w.twiddle[row], o->stream);
             }
         }
     }
+    vec_end_stores(o->stream);
 }
 
 /* Values of A and B on the domain, their product, and the outer pass of the product's transform. */
@@ -216,10 +217,11 @@ static void outer_through(const ntt_operands *o, size_t begin, size_t end, void 
             const vec *y = last_butterfly(w.buffer, a, block, g, s->roots);
             for (unsigned m = 0; m < 4; m++) {
                 size_t row = output_row(place, a, m);
-                vec_store_scaled(at + row * stride + g * LANES, &y[m], &w.twiddle[row]);
+                vec_store_scaled(at + row * stride + g * LANES, &y[m], &w.twiddle[row], o->stream);
             }
         }
     }
+    vec_end_stores(o->stream);
 }
 
 /* column = after^k1 w^(k1 i3) for the unit's lanes: from the table at a new k1, else stepped on. */
@@ -249,11 +251,13 @@ static void middle(const ntt_operands *o, size_t begin, size_t end, void *scratc
             const vec *y = last_butterfly(buffer, b, block, g, s->roots);
             const lane_factor *ratio = &s->ratio[unit * GROUPS + g];
             for (unsigned m = 0; m < 4; m++) {
-                vec_store_multiplied(at + output_row(place, b, m) * a + g * LANES, &y[m], &twiddle[g][m]);
+                vec_store_multiplied(at + output_row(place, b, m) * a + g * LANES, &y[m], &twiddle[g][m],
+                                     o->stream);
                 vec_scale_lanes(&twiddle[g][m], &twiddle[g][m], ratio);
             }
         }
     }
+    vec_end_stores(o->stream);
 }
 
 static void middle_back(const ntt_operands *o, size_t begin, size_t end, void *scratch) {
@@ -276,11 +280,13 @@ static void middle_back(const ntt_operands *o, size_t begin, size_t end, void *s
         FOR_LAST_BUTTERFLIES(b) {
             const vec *y = last_butterfly(buffer, b, block, g, s->roots);
             for (unsigned m = 0; m < 4; m++) {
-                vec_store_multiplied(at + output_row(place, b, m) * a + g * LANES, &y[m], &twiddle[g][m]);
+                vec_store_multiplied(at + output_row(place, b, m) * a + g * LANES, &y[m], &twiddle[g][m],
+                                     o->stream);
                 vec_scale_tight(&twiddle[g][m], &twiddle[g][m], ratio);
             }
         }
     }
+    vec_end_stores(o->stream);
 }
 
 /* The exchange needs a whole tile, the rows k1 of one k2, read before any of it is written. */

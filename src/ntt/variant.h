@@ -42,6 +42,7 @@ typedef struct ntt_operands {
     const void *from;  /* inner_through, outer_through: of the transform that ends in this pass */
     fr *values;        /* in and out */
     fr *other;         /* the second input of outer_through and inner_difference */
+    bool stream;       /* write around the caches, where a pass writes whole lines; values is aligned to 64 */
 } ntt_operands;
 
 /* Do the units [begin, end) of a pass with one thread's scratch. The inner passes have B units, the values of
