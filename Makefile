@@ -26,12 +26,12 @@ bench: all
 asan: deps
 	cmake -S . -B $(BUILD)-asan -DCUZK_SANITIZE=address,undefined -DCUZK_VERIFY=ON
 	cmake --build $(BUILD)-asan -j $(JOBS)
-	ctest --test-dir $(BUILD)-asan --output-on-failure -LE slow
+	ctest --test-dir $(BUILD)-asan --output-on-failure -LE slow -j $(JOBS)
 
 tsan: deps
 	cmake -S . -B $(BUILD)-tsan -DCUZK_SANITIZE=thread
 	cmake --build $(BUILD)-tsan -j $(JOBS)
-	ctest --test-dir $(BUILD)-tsan --output-on-failure -L threads
+	ctest --test-dir $(BUILD)-tsan --output-on-failure -L threads -j $(JOBS)
 
 # Every fuzz target for SECONDS (60) each.
 fuzz:
