@@ -270,6 +270,7 @@ static void test_failures_at_every_stage(void **state) {
     engine_counters counters;
     engine_get_counters(&counters, e);
     assert_int_equal(counters.self_check_failures, 2 + 3 * 3);
+    assert_int_equal(counters.retries, 3 * 2);
     destroy(e);
     /* The inputs of jobs that failed their self-checks are kept, five of them. */
     unsigned kept = 0;

@@ -528,10 +528,11 @@ static void status_has_true_numbers(void **state) {
     schema_free(&get_status_response_schema, &st);
     rpc_reply_free(&r);
 
+    unsigned proved = fake_begun(STAGE_PROVE);
     submit(c, "running", "fail=prove:0:1:hang");
+    WAIT_UNTIL(fake_begun(STAGE_PROVE) > proved); /* before, the others could overtake it */
     submit(c, "waiting", "prove=1");
     submit(c, "waiting too", "prove=1");
-    WAIT_UNTIL(fake_begun(STAGE_PROVE) > 0);
     r = call(c, METHOD_GET_STATUS, &nothing, 60);
     decode(METHOD_GET_STATUS, &st, &r);
     assert_int_equal(st.queues.count, 1);

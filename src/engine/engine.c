@@ -265,7 +265,11 @@ static sched_outcome outcome_of(engine *e, run *x, uint32_t i, const results *re
     if (code != CUZK_ERR_INTERNAL && code != CUZK_ERR_PROOF) return SCHED_FAILED;
     r->self_check_failures++;
     e->counters.self_check_failures++;
-    engine_note(e, r, ENGINE_RETRY, x->task->stage, item_partition(x->task, i), 0, r->error.message);
+    uint32_t k = x->task->stage == STAGE_VERIFY ? res->bad : item_partition(x->task, i);
+    if (k < r->plan.partitions && x->task->item[i].job->partition[k].attempts < SCHED_ATTEMPTS) {
+        e->counters.retries++;
+        engine_note(e, r, ENGINE_RETRY, x->task->stage, k, 0, r->error.message);
+    }
     return SCHED_RETRY;
 }
 
@@ -303,7 +307,6 @@ static void account_item(engine *e, run *x, uint32_t i, double seconds, sched_ou
         break;
     }
     p->failed = outcome != SCHED_OK && task->stage != STAGE_CHECK;
-    if (outcome == SCHED_RETRY) e->counters.retries++;
 }
 
 static void end_stage(engine *e, run *x, results *res, double seconds, const mem_account *memory) {
@@ -417,9 +420,11 @@ static record *take_ending(engine *e) {
 static void make_room(engine *e) {
     uint64_t bytes = e->wanted_room;
     double min_idle = e->config.eviction_min_idle;
+    bool stuck = !scheduler_tasks(e->scheduler); /* no stage will end and free some */
     e->wanted_room = 0;
     pthread_mutex_unlock(&e->mutex);
     uint64_t freed = keys_make_room(e->keys, bytes, min_idle);
+    if (freed < bytes && stuck) freed += keys_unlock(e->keys, bytes - freed);
     pthread_mutex_lock(&e->mutex);
     if (freed > 0) engine_pump(e);
 }

@@ -272,14 +272,19 @@ static cuzk_code enter_queue(engine *e, record *r, engine_receipt *receipt, bool
     return CUZK_OK;
 }
 
-/* Idle keys make room for a job that would fit without them. */
+/* Idle keys make room for a job that would fit without them, and keys are unlocked for one that is alone. */
 static cuzk_code admit(engine *e, record *r, engine_receipt *receipt, bool *can_retry, cuzk_error *err) {
     pthread_mutex_lock(&e->mutex);
     cuzk_code code = enter_queue(e, r, receipt, can_retry, err);
     double min_idle = e->config.eviction_min_idle;
-    uint64_t most = code == CUZK_ERR_RESOURCES && *can_retry ? keys_counted_bytes(e->keys) : 0;
+    uint32_t jobs = scheduler_job_count(e->scheduler);
+    bool of_memory = code == CUZK_ERR_RESOURCES && *can_retry && jobs < e->config.max_queue;
+    uint64_t most = of_memory ? keys_counted_bytes(e->keys) : 0;
     pthread_mutex_unlock(&e->mutex);
-    if (most == 0 || keys_make_room(e->keys, most, min_idle) == 0) return code;
+    if (most == 0) return code;
+    uint64_t freed = keys_make_room(e->keys, most, min_idle);
+    if (jobs == 0) freed += keys_unlock(e->keys, most);
+    if (freed == 0) return code;
     pthread_mutex_lock(&e->mutex);
     code = enter_queue(e, r, receipt, can_retry, err);
     pthread_mutex_unlock(&e->mutex);

@@ -1,7 +1,8 @@
 /*
  * A list of entries, one per circuit ever asked for; a circuit has few bytes and the catalogue is small, so
- * entries are never removed, only their keys. Opening happens outside the mutex with the entry marked `busy`;
- * others who want the entry wait for that.
+ * entries are never removed, only their keys. Opening and closing happen outside the mutex with the entry
+ * marked `busy`; others who want the entry wait for that. Preloading takes long, so meanwhile the key can be
+ * used, but not closed (`preloading`).
  */
 #include "engine/keys.h"
 
@@ -21,8 +22,8 @@
 typedef struct entry {
     const catalog_entry *circuit; /* NULL: free */
     proving_key *key;             /* NULL: COLD */
-    bool busy;                    /* being opened, preloaded or closed by somebody */
-    bool hot;
+    bool busy;                    /* being opened, unlocked or closed by somebody */
+    bool preloading, hot;
     uint32_t users;
     double last_used;
     uint64_t locked_bytes;
@@ -30,7 +31,7 @@ typedef struct entry {
 
 struct keys {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* an entry is no longer busy */
+    pthread_cond_t changed; /* an entry is no longer busy, or preloading */
     char *directory;        /* NULL: the default */
     bool lock;
     uint64_t evictions;
@@ -73,6 +74,11 @@ static entry *take(keys *k, const char *circuit) {
     return e;
 }
 
+/* Must the key stay open? */
+static bool in_use(const entry *e) {
+    return e->users > 0 || e->preloading;
+}
+
 static void give_back(keys *k, entry *e) {
     e->busy = false;
     pthread_cond_broadcast(&k->changed);
@@ -106,7 +112,7 @@ static void close_taken(keys *k, entry *e) {
 
 /* Open the key of an entry the caller has taken, unless it is open and current. */
 static cuzk_code open_taken(keys *k, entry *e, cuzk_error *err) {
-    if (e->key && e->users == 0 && !is_current(e->key)) close_taken(k, e);
+    if (e->key && !in_use(e) && !is_current(e->key)) close_taken(k, e);
     if (e->key) return CUZK_OK;
     pthread_mutex_unlock(&k->mutex);
     proving_key *key;
@@ -186,21 +192,30 @@ cuzk_code keys_preload(keys *k, const char *circuit, bool *already, pool *p, con
     *already = false;
     pthread_mutex_lock(&k->mutex);
     entry *e = take(k, circuit);
+    while (e && e->preloading) { /* by another; it may fail */
+        give_back(k, e);
+        pthread_cond_wait(&k->changed, &k->mutex);
+        e = take(k, circuit);
+    }
     cuzk_code code = e ? open_taken(k, e, err) : unknown(circuit, err);
-    if (code == CUZK_OK && e->hot) {
-        *already = true;
-    } else if (code == CUZK_OK) {
+    *already = code == CUZK_OK && e->hot;
+    if (code == CUZK_OK && !e->hot) {
         proving_key *key = e->key;
+        e->preloading = true;
+        give_back(k, e);
         pthread_mutex_unlock(&k->mutex);
         code = fault_in(&key->srs.file, p, progress, err);
         if (code == CUZK_OK) code = make_matrices(key, progress, err);
         uint64_t locked = code == CUZK_OK ? lock_file(k, &key->srs.file) : 0;
         pthread_mutex_lock(&k->mutex);
+        e->preloading = false;
         e->hot = code == CUZK_OK;
         e->locked_bytes = locked;
         e->last_used = clock_seconds();
+        pthread_cond_broadcast(&k->changed);
+    } else if (e) {
+        give_back(k, e);
     }
-    if (e) give_back(k, e);
     pthread_mutex_unlock(&k->mutex);
     return code;
 }
@@ -218,10 +233,13 @@ cuzk_code keys_evict(keys *k, const char *circuit, bool *was_loaded, uint64_t *f
     pthread_mutex_lock(&k->mutex);
     entry *e = take(k, circuit);
     cuzk_code code = e ? CUZK_OK : unknown(circuit, err);
-    if (e && e->key && e->users > 0) {
+    if (e && e->key && in_use(e)) {
         *was_loaded = true;
-        code = error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET, "%s is in use by %u jobs", circuit,
-                         e->users);
+        if (e->users > 0)
+            code = error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET, "%s is in use by %u jobs",
+                             circuit, e->users);
+        else
+            code = error_set(err, CUZK_ERR_RESOURCES, NULL, CUZK_NO_OFFSET, "%s is being preloaded", circuit);
     } else if (e && e->key) {
         *was_loaded = true;
         *freed = e->key->srs.file.size + e->key->matrices_bytes;
@@ -240,8 +258,8 @@ uint64_t keys_make_room(keys *k, uint64_t bytes, double min_idle) {
         double now = clock_seconds();
         entry *oldest = NULL;
         for (entry *e = k->entries; e < k->entries + KEYS_MAX; e++)
-            if (e->key && !e->busy && e->users == 0 && now - e->last_used >= min_idle &&
-                counted_bytes(e) > 0 && (!oldest || e->last_used < oldest->last_used))
+            if (e->key && !e->busy && !in_use(e) && now - e->last_used >= min_idle && counted_bytes(e) > 0 &&
+                (!oldest || e->last_used < oldest->last_used))
                 oldest = e;
         if (!oldest) break;
         oldest->busy = true;
@@ -249,6 +267,23 @@ uint64_t keys_make_room(keys *k, uint64_t bytes, double min_idle) {
         close_taken(k, oldest);
         k->evictions++;
         give_back(k, oldest);
+    }
+    pthread_mutex_unlock(&k->mutex);
+    return freed;
+}
+
+uint64_t keys_unlock(keys *k, uint64_t bytes) {
+    uint64_t freed = 0;
+    pthread_mutex_lock(&k->mutex);
+    for (entry *e = k->entries; e < k->entries + KEYS_MAX && freed < bytes; e++) {
+        if (e->locked_bytes == 0 || e->busy) continue;
+        e->busy = true;
+        pthread_mutex_unlock(&k->mutex);
+        munlock(e->key->srs.file.data, e->key->srs.file.size);
+        pthread_mutex_lock(&k->mutex);
+        freed += e->locked_bytes;
+        e->locked_bytes = 0;
+        give_back(k, e);
     }
     pthread_mutex_unlock(&k->mutex);
     return freed;

@@ -41,14 +41,19 @@ cuzk_code keys_acquire(proving_key **out, keys *k, const char *circuit, double *
                        cuzk_error *err);
 void keys_release(keys *k, proving_key *used);
 
-/* Make a key HOT. Progress phase "preload", in bytes. */
+/* Make a key HOT. Progress phase "preload", in bytes. Jobs may use the key meanwhile. */
 cuzk_code keys_preload(keys *k, const char *circuit, bool *already, pool *p, const cuzk_progress *progress,
                        cuzk_error *err);
-/* CUZK_ERR_RESOURCES while it is in use. *freed: bytes of the file and of what was counted. */
+/* CUZK_ERR_RESOURCES while it is in use or being preloaded. *freed: bytes of the file and of what was
+ * counted. */
 cuzk_code keys_evict(keys *k, const char *circuit, bool *was_loaded, uint64_t *freed, cuzk_error *err);
 /* Evict idle keys (idle for at least min_idle seconds), least recently used first, until `bytes` are freed of
  * the budget. Returns what was. */
 uint64_t keys_make_room(keys *k, uint64_t bytes, double min_idle);
+
+/* Unlock keys, in use or not, until `bytes` are freed of the budget: their pages become those of any mapped
+ * file. Returns what was. */
+uint64_t keys_unlock(keys *k, uint64_t bytes);
 
 /* Bytes counted against the budget (locked files, matrices). */
 uint64_t keys_counted_bytes(keys *k);
