@@ -431,6 +431,25 @@ static void settle_later(engine *e, record *r) {
     pthread_cond_signal(&e->housekeeping);
 }
 
+static void count_end(engine *e, const record *r) {
+    engine_counters *c = &e->counters;
+    switch (r->state) {
+    case JOB_COMPLETED:
+        c->completed[r->kind]++;
+        histogram_add(&c->total[r->kind], (double)r->timings.total / 1000);
+        break;
+    case JOB_CANCELLED:
+        c->cancelled[r->kind]++;
+        break;
+    case JOB_TIMEOUT:
+        c->timed_out[r->kind]++;
+        break;
+    default:
+        c->failed[r->kind]++;
+        break;
+    }
+}
+
 static void job_ended(engine *e, record *r, job_state state, double now) {
     r->job = NULL;
     r->state = state;
@@ -440,6 +459,7 @@ static void job_ended(engine *e, record *r, job_state state, double now) {
     else
         e->counters.pending[r->kind]--;
     e->counters.queued_by_priority[r->priority]--;
+    count_end(e, r);
     /* What a first attempt failed with is not why it ends. */
     if (r->state == JOB_CANCELLED || r->state == JOB_TIMEOUT) {
         const char *text = r->state == JOB_TIMEOUT ? "the deadline passed" : "cancelled";
@@ -545,25 +565,6 @@ static void tell_watchers(watcher *w, const record *r) {
     }
 }
 
-static void count_end(engine *e, const record *r) {
-    engine_counters *c = &e->counters;
-    switch (r->state) {
-    case JOB_COMPLETED:
-        c->completed[r->kind]++;
-        histogram_add(&c->total[r->kind], (double)r->timings.total / 1000);
-        break;
-    case JOB_CANCELLED:
-        c->cancelled[r->kind]++;
-        break;
-    case JOB_TIMEOUT:
-        c->timed_out[r->kind]++;
-        break;
-    default:
-        c->failed[r->kind]++;
-        break;
-    }
-}
-
 static void free_remainder(engine *e, record *rest) {
     free_work(e, rest);
     pthread_mutex_lock(&e->mutex);
@@ -603,7 +604,6 @@ void engine_settle(engine *e, record *r) {
     record_list_append(&e->ended, r);
     e->settling = NULL;
     pthread_cond_broadcast(&e->accepted);
-    count_end(e, r);
     engine_note(e, r, ENGINE_FINISHED, STAGE_VERIFY, ENGINE_NO_PARTITION, (double)r->timings.total / 1000,
                 ok ? "" : r->error.message);
     watcher *w = r->watchers;
