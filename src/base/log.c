@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/utf8.h"
+
 #define LINE_MOST  8192
 #define VALUE_MOST 1024 /* bytes of one string that are shown */
 #define TAIL_ROOM  32   /* for what closes a line */
@@ -100,23 +102,6 @@ static void put_text(line *l, const char *text) {
     put(l, text, strlen(text));
 }
 
-/* Length of the UTF-8 sequence at p (1 to 4), 0 when it is not one; overlong forms, surrogates and values
- * above U+10FFFF are none. Stops at the terminator. */
-static unsigned utf8_length(const unsigned char *p) {
-    if (p[0] < 0x80) return 1;
-    unsigned n = 0;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf) n = 2;
-    if (p[0] >= 0xe0 && p[0] <= 0xef) n = 3;
-    if (p[0] >= 0xf0 && p[0] <= 0xf4) n = 4;
-    for (unsigned i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if (p[0] == 0xe0 && p[1] < 0xa0) return 0;
-    if (p[0] == 0xed && p[1] > 0x9f) return 0;
-    if (p[0] == 0xf0 && p[1] < 0x90) return 0;
-    if (p[0] == 0xf4 && p[1] > 0x8f) return 0;
-    return n;
-}
-
 /* C1 controls, line and paragraph separators and what turns the direction of text: harmless to a parser, but
  * not to someone who reads a terminal. */
 static bool deceiving(const unsigned char *p, unsigned n) {
@@ -161,7 +146,7 @@ static void put_escaped(line *l, const char *text, bool json) {
             put_text(l, rest);
             return;
         }
-        unsigned n = utf8_length(p);
+        unsigned n = utf8_length(p, 4);
         if (n == 0) {
             snprintf(escape, sizeof escape, json ? "\\ufffd" : "\\x%02x", *p);
             put_text(l, escape);

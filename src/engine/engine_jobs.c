@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/engine_internal.h"
 #include "engine/failures.h"
 
@@ -81,19 +82,6 @@ double engine_prune(engine *e, double now) {
 /* --- submission ------------------------------------------------------------------------------------------
  */
 
-static bool is_utf8(const char *text) {
-    for (const uint8_t *s = (const uint8_t *)text; *s;) {
-        unsigned more = *s < 0x80 ? 0 : *s >= 0xc2 && *s < 0xe0 ? 1 : *s >= 0xe0 && *s < 0xf0 ? 2 : 3;
-        if (more == 3 && (*s < 0xf0 || *s > 0xf4)) return false;
-        if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
-            (*s == 0xf4 && s[1] > 0x8f))
-            return false;
-        for (s++; more > 0; more--, s++)
-            if ((*s & 0xc0) != 0x80) return false;
-    }
-    return true;
-}
-
 static cuzk_code check_request(const engine *e, const job_request *r, cuzk_error *err) {
     if (!job_kind_name((unsigned)r->kind))
         return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET, "invalid proof_kind: %d", (int)r->kind);
@@ -104,7 +92,7 @@ static cuzk_code check_request(const engine *e, const job_request *r, cuzk_error
     if (strlen(r->id) >= JOB_ID_BYTES)
         return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET,
                          "request_id of %zu bytes, at most %u are allowed", strlen(r->id), JOB_ID_BYTES - 1);
-    if (!is_utf8(r->id))
+    if (!utf8_is_valid((const uint8_t *)r->id, strlen(r->id)))
         return error_set(err, CUZK_ERR_USAGE, NULL, CUZK_NO_OFFSET, "request_id is not UTF-8");
     return CUZK_OK;
 }

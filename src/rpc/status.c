@@ -1,10 +1,11 @@
 #include "rpc/status.h"
 
-#include "rpc/wire.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 const char *rpc_status_name(rpc_status status) {
     static const char *const names[] = {
@@ -14,14 +15,6 @@ const char *rpc_status_name(rpc_status status) {
         "DATA_LOSS", "UNAUTHENTICATED",
     };
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "UNKNOWN";
-}
-
-/* Bytes of the character at text (of `left` bytes), 0 if it is no valid UTF-8. */
-static size_t character(const char *text, size_t left) {
-    for (size_t n = 1; n <= 4 && n <= left; n++) {
-        if (wire_is_utf8((wire_view){(const uint8_t *)text, n})) return n;
-    }
-    return 0;
 }
 
 static size_t put_escaped(char *out, const char *bytes, size_t n) {
@@ -53,7 +46,7 @@ char *rpc_message_encode(const char *text, size_t limit) {
         i = 1;
     }
     while (i < cut) {
-        size_t n = character(text + i, length - i);
+        size_t n = utf8_length((const uint8_t *)text + i, length - i);
         if (n > cut - i) break;
         used += n ? put_escaped(out + used, text + i, n) : put_escaped(out + used, "\xef\xbf\xbd", 3);
         i += n ? n : 1;

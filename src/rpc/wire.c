@@ -2,26 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 bool wire_is_utf8(wire_view text) {
-    if (text.size == 0) return true; /* data may be NULL */
-    const uint8_t *p = text.data, *end = p + text.size;
-    while (p < end) {
-        if (*p < 0x80) {
-            p++;
-            continue;
-        }
-        unsigned lead = *p, more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-        if (lead < 0xc2 || lead > 0xf4 || (size_t)(end - p) <= more) return false;
-        /* The second byte rules out overlong forms, surrogates and what is beyond U+10FFFF. */
-        unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (p[1] < low || p[1] > high) return false;
-        for (unsigned i = 2; i <= more; i++) {
-            if ((p[i] & 0xc0) != 0x80) return false;
-        }
-        p += more + 1;
-    }
-    return true;
+    return utf8_is_valid(text.data, text.size);
 }
 
 wire_reader wire_read(wire_view in) {

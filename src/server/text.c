@@ -2,19 +2,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "rpc/wire.h"
-
-/* Bytes of the well-formed character at p, of `left`; 0 when there is none. */
-static size_t character(const uint8_t *p, size_t left) {
-    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    return n <= left && wire_is_utf8((wire_view){p, n}) ? n : 0;
-}
+#include "base/utf8.h"
 
 size_t text_to_utf8(char *out, size_t room, const char *text) {
     size_t size = strlen(text), used = 0;
     for (size_t i = 0; i < size;) {
-        size_t n = character((const uint8_t *)text + i, size - i);
+        size_t n = utf8_length((const uint8_t *)text + i, size - i);
         const char *from = n ? text + i : "\xef\xbf\xbd";
         size_t bytes = n ? n : 3;
         if (used + bytes >= room) break;
