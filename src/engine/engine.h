@@ -110,6 +110,7 @@ typedef struct engine_receipt {
     char id[JOB_ID_BYTES];
     uint32_t position; /* unfinished jobs of at least its urgency that were there before it */
     bool attached;     /* the same request is running or finished already */
+    bool conflict;     /* refused (CUZK_ERR_USAGE) because the id belongs to a job with other input */
     engine_watch hold; /* WHILE_WATCHED: a watcher that is told nothing; engine_unwatch it once you watch */
 } engine_receipt;
 

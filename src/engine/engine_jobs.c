@@ -196,6 +196,7 @@ static cuzk_code claim(record **out, claimed *how, engine *e, const job_request 
     cuzk_code code = look_up(out, e, id, digest, err);
     *how = CLAIMED_NEW;
     *can_retry = code == CUZK_ERR_RESOURCES;
+    receipt->conflict = code == CUZK_ERR_USAGE;
     if (code == CUZK_OK && *out) {
         *how = CLAIMED_ATTACHED;
         if (!(flags & ENGINE_WHILE_WATCHED)) (*out)->while_watched = false;

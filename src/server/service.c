@@ -221,21 +221,13 @@ static refusal refusal_of(cuzk_code code, bool can_retry) {
     return REFUSED_INPUT;
 }
 
-/* Does the engine say that the id belongs to other input? It has no code of its own for that. */
-static bool is_conflict(const cuzk_error *err, const char *id) {
-    char begin[JOB_ID_BYTES + 32];
-    int size = snprintf(begin, sizeof begin, "request_id %s is in use", id);
-    return err->code == CUZK_ERR_USAGE && strncmp(err->message, begin, (size_t)size) == 0;
-}
-
-static void submission_failed(call *c, const cuzk_error *err, const char *id, bool can_retry) {
-    bool conflict = is_conflict(err, id);
+static void submission_failed(call *c, const cuzk_error *err, const engine_receipt *receipt, bool can_retry) {
     char text[TEXT_ERROR_BYTES];
     text_of_error(text, err);
     static log_limit refused;
-    LOG_LIMITED(&refused, 5, LOG_LEVEL_WARN, "request refused", LOG_JOB(id),
+    LOG_LIMITED(&refused, 5, LOG_LEVEL_WARN, "request refused", LOG_JOB(receipt->id),
                 LOG_TEXT("peer", rpc_call_peer(c->rpc)), LOG_TEXT("error", text));
-    if (conflict)
+    if (receipt->conflict)
         refuse(c, RPC_ALREADY_EXISTS, text, REFUSED_CONFLICT);
     else
         refuse(c, answer_status(err->code, can_retry), text, refusal_of(err->code, can_retry));
@@ -261,7 +253,7 @@ static void handle_proof(call *c) {
     if (code != CUZK_OK) {
         give_slot_back(c);
         discharge(c);
-        submission_failed(c, &err, "", code == CUZK_ERR_RESOURCES);
+        submission_failed(c, &err, &receipt, code == CUZK_ERR_RESOURCES);
         return;
     }
     if (!s->config.supported[request.kind]) {
@@ -286,7 +278,7 @@ static void handle_proof(call *c) {
     if (code == CUZK_OK)
         submitted(c, &receipt);
     else
-        submission_failed(c, &err, receipt.id, can_retry);
+        submission_failed(c, &err, &receipt, can_retry);
 }
 
 /* --- keys -------------------------------------------------------------------------------------------------
