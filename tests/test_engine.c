@@ -482,7 +482,8 @@ static void test_submit_and_cancel_often(void **state) {
     engine_config c = config();
     c.max_queue = 20000;
     engine *e = create(&c);
-    for (int i = 0; i < 2000; i++) {
+    enum { JOBS = 10000 };
+    for (int i = 0; i < JOBS; i++) {
         char id[32];
         snprintf(id, sizeof id, "n%d", i);
         submit(e, fake_request(id, "partitions=2 synthesis=1 prove=2"), 0);
@@ -493,9 +494,56 @@ static void test_submit_and_cancel_often(void **state) {
     assert_int_equal(fake_alive(), 0);
     engine_counters counters;
     engine_get_counters(&counters, e);
-    assert_int_equal(counters.completed[JOB_POREP] + counters.cancelled[JOB_POREP], 2000);
+    assert_int_equal(counters.completed[JOB_POREP] + counters.cancelled[JOB_POREP], JOBS);
     assert_int_equal(counters.memory_reserved, 0);
     destroy(e);
+}
+
+typedef struct order {
+    pthread_mutex_t mutex;
+    char text[4096];
+} order;
+
+static void note_event(void *ctx, const engine_event *event) {
+    order *o = ctx;
+    if (event->kind != ENGINE_FINISHED && event->kind != ENGINE_PAUSED && event->kind != ENGINE_RESUMED)
+        return;
+    pthread_mutex_lock(&o->mutex);
+    size_t at = strlen(o->text);
+    const char *what = event->kind == ENGINE_FINISHED ? "finished"
+                       : event->kind == ENGINE_PAUSED ? "paused"
+                                                      : "resumed";
+    snprintf(o->text + at, sizeof o->text - at, "%s %s,", event->job_id, what);
+    pthread_mutex_unlock(&o->mutex);
+}
+
+static void test_attaching_raises_the_priority(void **state) {
+    (void)state;
+    order o = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    engine_config c = config();
+    c.event = note_event;
+    c.event_ctx = &o;
+    engine *e = create(&c);
+    ended slow, wanted;
+    unsigned begun = fake_begun(STAGE_PROVE);
+    submit(e, fake_request("slow", "prove=300"), 0);
+    watch(e, "slow", &slow);
+    submit(e, fake_request("wanted", "prove=10"), 0);
+    watch(e, "wanted", &wanted);
+    wait_until_begun(STAGE_PROVE, begun + 1);
+    job_request again = fake_request("wanted", "prove=10");
+    again.priority = JOB_CRITICAL;
+    assert_true(submit(e, again, 0).attached);
+    engine_counters counters;
+    assert_int_equal(wait_for(&wanted), JOB_COMPLETED);
+    assert_int_equal(wait_for(&slow), JOB_COMPLETED);
+    engine_get_counters(&counters, e);
+    for (unsigned p = 0; p < JOB_PRIORITIES; p++) assert_int_equal(counters.queued_by_priority[p], 0);
+    destroy(e);
+    const char *wanted_end = strstr(o.text, "wanted finished,"), *slow_end = strstr(o.text, "slow finished,");
+    assert_non_null(wanted_end);
+    assert_non_null(slow_end);
+    assert_true(wanted_end < slow_end);
 }
 
 static void test_results_are_bounded(void **state) {
@@ -522,24 +570,6 @@ static void test_results_are_bounded(void **state) {
     assert_int_equal(engine_watch_job(&none, e, "r0", on_done, &w, NULL), CUZK_ERR_USAGE);
     assert_int_equal(run_job(e, "r9", "prove=1", &w), JOB_COMPLETED);
     destroy(e);
-}
-
-typedef struct order {
-    pthread_mutex_t mutex;
-    char text[4096];
-} order;
-
-static void note_event(void *ctx, const engine_event *event) {
-    order *o = ctx;
-    if (event->kind != ENGINE_FINISHED && event->kind != ENGINE_PAUSED && event->kind != ENGINE_RESUMED)
-        return;
-    pthread_mutex_lock(&o->mutex);
-    size_t at = strlen(o->text);
-    const char *what = event->kind == ENGINE_FINISHED ? "finished"
-                       : event->kind == ENGINE_PAUSED ? "paused"
-                                                      : "resumed";
-    snprintf(o->text + at, sizeof o->text - at, "%s %s,", event->job_id, what);
-    pthread_mutex_unlock(&o->mutex);
 }
 
 static void test_urgent_job_overtakes(void **state) {
@@ -581,6 +611,7 @@ int main(void) {
                                        cmocka_unit_test(test_one_of_several_leaves),
                                        cmocka_unit_test(test_every_stage_gets_a_thread),
                                        cmocka_unit_test(test_submit_and_cancel_often),
+                                       cmocka_unit_test(test_attaching_raises_the_priority),
                                        cmocka_unit_test(test_results_are_bounded),
                                        cmocka_unit_test(test_urgent_job_overtakes)};
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);

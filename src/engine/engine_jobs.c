@@ -185,6 +185,17 @@ static void extend_deadline(const engine *e, record *r, const job_request *reque
     if (r->job) r->job->deadline = deadline;
 }
 
+/* ... and as urgently as it says. Mutex held. */
+static void raise_priority(engine *e, record *r, const job_request *request) {
+    job_priority priority = priority_of(request);
+    if (!r->job || job_state_is_final(r->state) || priority <= r->priority) return;
+    e->counters.queued_by_priority[r->priority]--;
+    e->counters.queued_by_priority[priority]++;
+    r->priority = priority;
+    scheduler_raise(e->scheduler, engine_now(e), r->job, priority);
+    engine_pump(e);
+}
+
 /* Find the job to attach to, or enter a new record. The caller gets a reference. */
 static cuzk_code claim(record **out, claimed *how, engine *e, const job_request *r, const char *id,
                        const uint8_t digest[32], unsigned flags, engine_receipt *receipt, bool *can_retry,
@@ -201,6 +212,7 @@ static cuzk_code claim(record **out, claimed *how, engine *e, const job_request 
         *how = CLAIMED_ATTACHED;
         if (!(flags & ENGINE_WHILE_WATCHED)) (*out)->while_watched = false;
         extend_deadline(e, *out, r);
+        raise_priority(e, *out, r);
         (*out)->refs++;
         if (lacks_storage(e, *out, flags)) {
             (*out)->accepting = true;

@@ -189,6 +189,11 @@ void scheduler_configure(scheduler *s, const sched_config *config) {
 /* --- jobs -------------------------------------------------------------------------------------------------
  */
 
+/* Batches of less urgent jobs wait no longer for company. */
+static void became_urgent(scheduler *s, const sched_job *job, double now) {
+    for (unsigned p = JOB_LOW; p < job->priority; p++) s->urgent_at[p] = now;
+}
+
 cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sched_job *job_in,
                            bool *can_retry, cuzk_error *err) {
     *out = NULL;
@@ -224,11 +229,20 @@ cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sche
     *(s->last_job ? &s->last_job->next : &s->first_job) = job;
     s->last_job = job;
     s->jobs++;
-    for (unsigned p = JOB_LOW; p < job->priority; p++) s->urgent_at[p] = now;
+    became_urgent(s, job, now);
     s->held += job->plan.task_bytes;
     s->reserved += job->plan.task_bytes;
     *out = job;
     return CUZK_OK;
+}
+
+void scheduler_raise(scheduler *s, double now, sched_job *job, job_priority priority) {
+    if (priority <= job->priority || priority > JOB_CRITICAL) return;
+    sched_ageing_pass(s, now);
+    sched_ageing_enter(s, priority, now);
+    job->priority = priority;
+    if (job->effective < priority) job->effective = priority;
+    became_urgent(s, job, now);
 }
 
 static void drop_witness(scheduler *s, const sched_job *job) {

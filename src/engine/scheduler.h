@@ -133,6 +133,10 @@ void scheduler_configure(scheduler *s, const sched_config *config);
 cuzk_code scheduler_submit(sched_job **out, scheduler *s, double now, const sched_job *job_in,
                            bool *can_retry, cuzk_error *err);
 
+/* Somebody wants the job more urgently than it was submitted: it keeps its place among those of the new
+ * priority by the order of submission. Nothing happens to one that is as urgent already. */
+void scheduler_raise(scheduler *s, double now, sched_job *job, job_priority priority);
+
 /* The next stage to start now, which is thereby started; NULL when there is none. Call until NULL, and then
  * scheduler_update, after every other call and at scheduler_wakeup. Lets deadlines pass first. The task is
  * the scheduler's, and lives until scheduler_done. */
