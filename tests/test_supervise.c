@@ -300,6 +300,37 @@ static void lines_on_stderr(void **state) {
     assert_non_null(strstr(text, "ERROR journal\n<6>2"));
 }
 
+static void a_reader_that_stops(void **state) {
+    (void)state;
+    enum { LINES = 20000, ROOM = 1 << 20 };
+    int ends[2], kept = dup(STDERR_FILENO);
+    char *text = malloc(ROOM);
+    assert_non_null(text);
+    assert_int_equal(pipe(ends), 0);
+    fflush(stderr);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    stderr_log_start();
+    for (int i = 0; i < LINES; i++) log_info("nobody reads this");
+    ssize_t size = read(ends[0], text, ROOM); /* as much as a pipe holds */
+    assert_true(size > 0);
+    log_info("somebody reads again");
+    log_set_sink(NULL, NULL);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(ends[1]);
+    size = read(ends[0], text, ROOM - 1);
+    close(ends[0]);
+    assert_true(size > 0);
+    text[size] = 0;
+    unsigned long long lines = 0;
+    const char *notice = strchr(text, '(');
+    assert_non_null(notice);
+    assert_int_equal(sscanf(notice, "(%llu lines were lost: nobody read them)", &lines), 1);
+    assert_true(lines > 0 && lines < LINES);
+    assert_non_null(strstr(notice, "somebody reads again"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_signal_drains),
@@ -311,6 +342,7 @@ int main(void) {
         cmocka_unit_test(the_dead_do_not_feed_the_watchdog),
         cmocka_unit_test(nobody_listens),
         cmocka_unit_test(lines_on_stderr),
+        cmocka_unit_test(a_reader_that_stops),
     };
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
