@@ -17,7 +17,7 @@ demo: all
 	scripts/demo.sh $(BUILD) $(DEMO)
 
 test: all
-	ctest --test-dir $(BUILD) --output-on-failure
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 bench: all
 	$(BUILD)/cuzk-bench --help
