@@ -22,20 +22,6 @@ static void free_task(void *of) {
     free(t);
 }
 
-static void make_plan(backend_plan *plan, const task *t, size_t json_bytes) {
-    const catalog_entry *circuit = catalog_find(t->sector->sector->porep_name);
-    uint64_t witness = seal_witness_bytes(circuit);
-    *plan = (backend_plan){.circuit = circuit->id,
-                           .partitions = t->sector->partitions,
-                           .task_bytes = json_bytes / 4 + (64u << 10), /* 11 MB of 51 */
-                           .witness_bytes = witness,
-                           .synthesis_bytes = witness / 4 + (UINT64_C(16) << 20),
-                           .prove_bytes = seal_prove_bytes(circuit)};
-    /* Further proofs of a batch wait as their quotients, and have buckets of their own. */
-    plan->prove_extra_bytes = ((uint64_t)sizeof(fr) << assignment_log_domain(&circuit->shape)) +
-                              (uint64_t)circuit->shape.aux * sizeof(fr) + (UINT64_C(128) << 20);
-}
-
 static cuzk_code parse(void **out, backend_plan *plan, const job_request *r, cuzk_error *err) {
     *out = NULL;
     if (r->vanilla_proof.size == 0)
@@ -50,7 +36,7 @@ static cuzk_code parse(void **out, backend_plan *plan, const job_request *r, cuz
         return code;
     }
     porep_statement_of(&t->statement, t->sector);
-    make_plan(plan, t, r->vanilla_proof.size);
+    seal_plan(plan, t->sector, r->vanilla_proof.size);
     *out = t;
     return CUZK_OK;
 }
@@ -65,22 +51,7 @@ static cuzk_code check(void *of, const backend_stage *s, cuzk_error *err) {
 static cuzk_code synthesize(void **out, void *of, uint32_t partition, const backend_stage *s,
                             cuzk_error *err) {
     const task *t = of;
-    compact_witness *w = malloc(sizeof *w);
-    *out = NULL;
-    if (!w) return error_no_memory(err, sizeof *w, "a witness");
-    cuzk_code code = seal_synthesize(w, s->key, t->sector, partition, s->lane, s->progress, err);
-    if (code != CUZK_OK) {
-        free(w);
-        return code;
-    }
-    *out = w;
-    return CUZK_OK;
-}
-
-static void free_witness(void *witness) {
-    if (!witness) return;
-    witness_free(witness);
-    free(witness);
+    return seal_witness_create(out, s->key, t->sector, partition, s->lane, s->progress, err);
 }
 
 static void prove(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
@@ -111,7 +82,7 @@ const engine_backend porep_backend = {.needs_key = true,
                                       .free_task = free_task,
                                       .check = check,
                                       .synthesize = synthesize,
-                                      .free_witness = free_witness,
+                                      .free_witness = seal_witness_destroy,
                                       .prove = prove,
                                       .verify = verify,
                                       .save = save};

@@ -24,6 +24,20 @@ uint64_t seal_prove_bytes(const catalog_entry *circuit) {
     return assignment_bytes(&circuit->shape) + SCRATCH_BYTES;
 }
 
+void seal_plan(backend_plan *out, const c1 *sector, size_t json_bytes) {
+    const catalog_entry *circuit = catalog_find(sector->sector->porep_name);
+    uint64_t witness = seal_witness_bytes(circuit);
+    *out = (backend_plan){.circuit = circuit->id,
+                          .partitions = sector->partitions,
+                          .task_bytes = json_bytes / 4 + (64u << 10), /* 11 MB of 51 */
+                          .witness_bytes = witness,
+                          .synthesis_bytes = witness / 4 + (UINT64_C(16) << 20),
+                          .prove_bytes = seal_prove_bytes(circuit)};
+    /* Further proofs of a batch wait as their quotients, and have buckets of their own. */
+    out->prove_extra_bytes = ((uint64_t)sizeof(fr) << assignment_log_domain(&circuit->shape)) +
+                             (uint64_t)circuit->shape.aux * sizeof(fr) + (UINT64_C(128) << 20);
+}
+
 /* --- synthesis and proof ---------------------------------------------------------------------------------
  */
 
@@ -46,6 +60,26 @@ cuzk_code seal_synthesize(compact_witness *out, proving_key *k, const c1 *sector
     fault_point("witness bits", out->bits, (size_t)((m->n_bits + 63) / 64) * sizeof *out->bits);
     fault_point("witness numbers", out->full, (size_t)m->n_full * sizeof *out->full);
     return CUZK_OK;
+}
+
+cuzk_code seal_witness_create(void **out, proving_key *k, const c1 *sector, unsigned partition, pool *p,
+                              const cuzk_progress *progress, cuzk_error *err) {
+    compact_witness *w = malloc(sizeof *w);
+    *out = NULL;
+    if (!w) return error_no_memory(err, sizeof *w, "a witness");
+    cuzk_code code = seal_synthesize(w, k, sector, partition, p, progress, err);
+    if (code != CUZK_OK) {
+        free(w);
+        return code;
+    }
+    *out = w;
+    return CUZK_OK;
+}
+
+void seal_witness_destroy(void *witness) {
+    if (!witness) return;
+    witness_free(witness);
+    free(witness);
 }
 
 /* Bring a witness into full form, and free the compact one. */
@@ -82,34 +116,28 @@ typedef struct batch {
 static void prove_batch(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,
                         compact_witness *const *witnesses, size_t n, const proving_key *k, pool *p,
                         const cuzk_progress *progress, double *expand_seconds, prove_timings *timings) {
-    batch *b = calloc(1, sizeof *b);
+    batch b = {.ready = {NULL}};
     size_t ready = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!b) {
-            witness_free(witnesses[i]);
-            codes[i] = error_no_memory(&errs[i], sizeof *b, "a batch");
-            continue;
-        }
-        codes[i] = expand(&b->full[ready], witnesses[i], p, expand_seconds, &errs[i]);
-        if (codes[i] == CUZK_OK) codes[i] = groth16_quotient(&b->full[ready], p, progress, &errs[i]);
+        assignment *full = &b.full[ready];
+        codes[i] = expand(full, witnesses[i], p, expand_seconds, &errs[i]);
+        if (codes[i] == CUZK_OK) codes[i] = groth16_quotient(full, p, progress, &errs[i]);
         if (codes[i] != CUZK_OK) {
-            assignment_free(&b->full[ready]);
+            assignment_free(full);
             continue;
         }
-        b->ready[ready] = &b->full[ready];
-        b->place[ready++] = i;
+        b.ready[ready] = full;
+        b.place[ready++] = i;
     }
     if (ready > 0)
-        groth16_prove_many(b->proofs, b->codes, b->errs, &k->srs, b->ready, NULL, ready, p, progress,
-                           timings);
+        groth16_prove_many(b.proofs, b.codes, b.errs, &k->srs, b.ready, NULL, ready, p, progress, timings);
     for (size_t j = 0; j < ready; j++) {
-        size_t i = b->place[j];
-        codes[i] = b->codes[j];
-        errs[i] = b->errs[j];
-        if (codes[i] == CUZK_OK) proof_encode(out[i], &b->proofs[j]);
-        assignment_free(&b->full[j]);
+        size_t i = b.place[j];
+        codes[i] = b.codes[j];
+        errs[i] = b.errs[j];
+        if (codes[i] == CUZK_OK) proof_encode(out[i], &b.proofs[j]);
+        assignment_free(&b.full[j]);
     }
-    free(b);
 }
 
 void seal_prove(uint8_t (*out)[CUZK_PROOF_BYTES], cuzk_code *codes, cuzk_error *errs,

@@ -5,6 +5,7 @@
 #ifndef CUZK_ENGINE_SEAL_H
 #define CUZK_ENGINE_SEAL_H
 
+#include "engine/backend.h"
 #include "engine/key.h"
 #include "filecoin/c1.h"
 #include "filecoin/public_inputs.h"
@@ -22,6 +23,14 @@ uint64_t seal_prove_bytes(const catalog_entry *circuit);
  * "matrices" (the first time for a key) and "synthesis". */
 cuzk_code seal_synthesize(compact_witness *out, proving_key *k, const c1 *sector, unsigned partition, pool *p,
                           const cuzk_progress *progress, cuzk_error *err);
+
+/* The same into memory of its own, as a backend hands it on; seal_witness_destroy it. */
+cuzk_code seal_witness_create(void **out, proving_key *k, const c1 *sector, unsigned partition, pool *p,
+                              const cuzk_progress *progress, cuzk_error *err);
+void seal_witness_destroy(void *witness); /* NULL is fine */
+
+/* What the engine is to reserve for a C1 parsed from so many bytes of JSON. */
+void seal_plan(backend_plan *out, const c1 *sector, size_t json_bytes);
 
 #define SEAL_BATCH_MAX 16u
 

@@ -142,14 +142,9 @@ static cuzk_code parse(void **out, backend_plan *plan, const job_request *r, cuz
     c1 *sector;
     *out = NULL;
     TRY(c1_parse(&sector, r->vanilla_proof.data, r->vanilla_proof.size, "c1", err));
-    const catalog_entry *circuit = simulated.key->circuit;
-    uint64_t witness = seal_witness_bytes(circuit);
-    *plan = (backend_plan){.circuit = circuit->id,
-                           .partitions = sector->partitions,
-                           .task_bytes = r->vanilla_proof.size / 4 + (64u << 10),
-                           .witness_bytes = witness,
-                           .synthesis_bytes = witness / 4 + (UINT64_C(16) << 20),
-                           .prove_bytes = 1};
+    seal_plan(plan, sector, r->vanilla_proof.size);
+    plan->prove_bytes = 1;
+    plan->prove_extra_bytes = 0;
     *out = sector;
     return CUZK_OK;
 }
@@ -161,23 +156,7 @@ static cuzk_code check(void *task, const backend_stage *s, cuzk_error *err) {
 
 static cuzk_code synthesize_partition(void **out, void *task, uint32_t partition, const backend_stage *s,
                                       cuzk_error *err) {
-    *out = NULL;
-    compact_witness *w = malloc(sizeof *w);
-    if (!w) return error_no_memory(err, sizeof *w, "a witness");
-    cuzk_code code = seal_synthesize(w, simulated.key, task, partition, s->lane, s->progress, err);
-    if (code == CUZK_OK) code = pool_check(s->lane, err);
-    if (code != CUZK_OK) {
-        free(w);
-        return code;
-    }
-    *out = w;
-    return CUZK_OK;
-}
-
-static void free_witness(void *witness) {
-    if (!witness) return;
-    witness_free(witness);
-    free(witness);
+    return seal_witness_create(out, simulated.key, task, partition, s->lane, s->progress, err);
 }
 
 static void sleep_seconds(double seconds) {
@@ -243,7 +222,7 @@ static const engine_backend backend = {.needs_key = false,
                                        .free_task = free_task,
                                        .check = check,
                                        .synthesize = synthesize_partition,
-                                       .free_witness = free_witness,
+                                       .free_witness = seal_witness_destroy,
                                        .prove = prove,
                                        .verify = verify,
                                        .save = save};
