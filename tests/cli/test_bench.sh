@@ -4,22 +4,10 @@ bench=$1
 data=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-failed=0
-passed=0
+. "$(dirname "$0")/support.sh"
 
-# expect CODE PATTERN ARGUMENT...: as in test_cli.sh
-expect() {
-    code=$1 pattern=$2
-    shift 2
-    output=$("$bench" "$@" 2>&1 </dev/null)
-    got=$?
-    if [ "$got" -eq "$code" ] && printf '%s' "$output" | tr -s ' \n' ' ' | grep -qE -e "$pattern"; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED: cuzk-bench $*: exit code $got (expected $code), '$pattern' wanted in: $output"
-        failed=$((failed + 1))
-    fi
-}
+# expect CODE PATTERN ARGUMENT...
+expect() { expect_of "$bench" "$@"; }
 
 c1=$data/c1/2k-v1_1/c1.json
 digest=$data/r1cs/porep-2k/digest.json

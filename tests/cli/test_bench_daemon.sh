@@ -5,8 +5,7 @@ bench=$1
 server=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-failed=0
-passed=0
+. "$(dirname "$0")/support.sh"
 
 mkfifo "$work/stdin" "$work/stdout"
 "$server" "$work/daemon.log" "unix://$work/cuzk.sock" 127.0.0.1:0 <"$work/stdin" >"$work/stdout" &
@@ -17,19 +16,8 @@ read -r unix_address <&4
 read -r tcp_address <&4
 export CUZK_ADDR="$unix_address"
 
-# expect CODE PATTERN ARGUMENT...: as in test_cli.sh
-expect() {
-    code=$1 pattern=$2
-    shift 2
-    output=$("$bench" "$@" 2>&1 </dev/null 3>&- 4<&-)
-    got=$?
-    if [ "$got" -eq "$code" ] && printf '%s' "$output" | tr -s ' \n' ' ' | grep -qE -e "$pattern"; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED: cuzk-bench $*: exit code $got (expected $code), '$pattern' wanted in: $output"
-        failed=$((failed + 1))
-    fi
-}
+# expect CODE PATTERN ARGUMENT...
+expect() { expect_of "$bench" "$@" 3>&- 4<&-; }
 check() {
     if "$@" >/dev/null; then
         passed=$((passed + 1))

@@ -5,41 +5,11 @@ cuzk=$1
 data=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
+. "$(dirname "$0")/support.sh"
 unset FIL_PROOFS_PARAMETER_CACHE CUZK_ISA
 
-# expect CODE PATTERN ARGUMENT...: run cuzk, compare the exit code, and look for an extended regular expression in what it
-# prints (stdout and stderr together, spaces and line breaks as one space).
-expect() {
-    code=$1
-    pattern=$2
-    shift 2
-    output=$("$cuzk" "$@" 2>&1 </dev/null)
-    got=$?
-    flat=$(printf '%s' "$output" | tr -s ' \n' ' ')
-    if [ "$got" -ne "$code" ]; then
-        echo "FAILED: cuzk $*: exit code $got, expected $code: $output"
-        failed=$((failed + 1))
-    elif ! printf '%s' "$flat" | grep -qE -e "$pattern"; then
-        echo "FAILED: cuzk $*: no '$pattern' in: $output"
-        failed=$((failed + 1))
-    else
-        passed=$((passed + 1))
-    fi
-}
-
-# check DESCRIPTION COMMAND...
-check() {
-    what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED: $what"
-        failed=$((failed + 1))
-    fi
-}
+# expect CODE PATTERN ARGUMENT...
+expect() { expect_of "$cuzk" "$@"; }
 
 meta=$data/c1/2k-v1_1/meta.json
 field() { sed -n "s/^ *\"$1\": \"\\([0-9a-f]*\\)\".*/\\1/p" "$meta"; }

@@ -5,42 +5,12 @@ daemon=$1
 source=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
+. "$(dirname "$0")/support.sh"
 for variable in $(env | sed -n 's/^\(CUZK_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
 unset FIL_PROOFS_PARAMETER_CACHE
 
-# expect CODE PATTERN ARGUMENT...: run the daemon, compare the exit code, and look for an extended regular
-# expression in what it prints (stdout and stderr together, spaces and line breaks as one space).
-expect() {
-    code=$1
-    pattern=$2
-    shift 2
-    output=$("$daemon" "$@" 2>&1 </dev/null)
-    got=$?
-    flat=$(printf '%s' "$output" | tr -s ' \n' ' ')
-    if [ "$got" -ne "$code" ]; then
-        echo "FAILED: cuzk-daemon $*: exit code $got, expected $code: $output"
-        failed=$((failed + 1))
-    elif ! printf '%s' "$flat" | grep -qE -e "$pattern"; then
-        echo "FAILED: cuzk-daemon $*: no '$pattern' in: $output"
-        failed=$((failed + 1))
-    else
-        passed=$((passed + 1))
-    fi
-}
-
-# check DESCRIPTION COMMAND...
-check() {
-    what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED: $what"
-        failed=$((failed + 1))
-    fi
-}
+# expect CODE PATTERN ARGUMENT...
+expect() { expect_of "$daemon" "$@"; }
 
 good=$work/good.toml
 cat >"$good" <<'TOML'
